@@ -1,6 +1,9 @@
 package format
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // Dense ids, assigned in order of first appearance and never reused. They are
 // distinct types so that a document can never be passed where a chunk is meant.
@@ -66,21 +69,11 @@ type FragmentKey struct {
 func (k FragmentKey) Compare(o FragmentKey) int {
 	switch {
 	case k.Doc != o.Doc:
-		return cmp(uint32(k.Doc), uint32(o.Doc))
+		return cmp.Compare(k.Doc, o.Doc)
 	case k.Order != o.Order:
-		return cmp(k.Order, o.Order)
+		return cmp.Compare(k.Order, o.Order)
 	case k.Pass != o.Pass:
-		return cmp(uint32(k.Pass), uint32(o.Pass))
+		return cmp.Compare(k.Pass, o.Pass)
 	}
-	return cmp(uint32(k.Index), uint32(o.Index))
-}
-
-func cmp(a, b uint32) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
+	return cmp.Compare(k.Index, o.Index)
 }
