@@ -1,0 +1,247 @@
+package graphstore
+
+import (
+	"github.com/lightctl/lightrag/format"
+)
+
+// NewDocument is a document to be registered. Its chunks are stored as they
+// are.
+type NewDocument struct {
+	ID       string   // the caller's name for it; not blank
+	Path     string   // shown in references; may be empty
+	Hash     [32]byte // of the text; equal hash means equal text
+	Chunks   []NewChunk
+	Removed  uint32 // bytes and sequences taken out of the text
+	Metadata map[string]string
+	// Replace lets new text stand in for a document of the same id: its
+	// contribution goes in the commit of the new one.
+	Replace bool
+}
+
+// NewChunk is one chunk of a NewDocument. Orders are distinct; gaps are fine.
+type NewChunk struct {
+	Order  uint32
+	Path   string // empty = the document's
+	Text   string
+	Tokens uint32
+}
+
+// RegisterStatus says what Register made of a document.
+type RegisterStatus uint8
+
+const (
+	Registered RegisterStatus = 1 // stored, pending
+	Resumed    RegisterStatus = 2 // known, same text, not processed yet: pending again
+	Unchanged  RegisterStatus = 3 // known, same text, processed
+	Conflict   RegisterStatus = 4 // known, other text, and Replace was not set
+	Duplicate  RegisterStatus = 5 // another document holds this text; nothing was stored
+)
+
+// String returns the lower-case name used in reports.
+func (s RegisterStatus) String() string {
+	switch s {
+	case Registered:
+		return "registered"
+	case Resumed:
+		return "resumed"
+	case Unchanged:
+		return "unchanged"
+	case Conflict:
+		return "conflict"
+	case Duplicate:
+		return "duplicate"
+	}
+	return "unknown"
+}
+
+// RegisterResult is what became of one document.
+type RegisterResult struct {
+	Doc      DocID // 0 for Duplicate and Conflict within an unregistered text
+	Status   RegisterStatus
+	Original string // Duplicate: the id of the document that holds the text
+}
+
+// EntityFragment is what one record says about an entity. Key.Doc and
+// Key.Order must be those of Chunk.
+type EntityFragment struct {
+	Name              string // normalised
+	Chunk             ChunkID
+	Key               FragmentKey
+	Type, Description string // either may be empty
+}
+
+// RelationFragment is what one record says about a pair of entities, which
+// have no order and must differ.
+type RelationFragment struct {
+	Src, Tgt    string // normalised
+	Chunk       ChunkID
+	Key         FragmentKey
+	Description string
+	Keywords    []string // trimmed; sorted and made distinct by Prepare
+	Weight      int64    // in 1/format.WeightScale
+}
+
+// ChunkContribution makes one registered chunk visible.
+type ChunkContribution struct {
+	ID        ChunkID
+	Order     uint32
+	Keywords  []string
+	CacheKeys [][32]byte
+	Vector    []float32 // nil: the chunk becomes stale
+}
+
+// Contribution is everything one document adds to the graph. Fragments of one
+// answer must have distinct keys per owner.
+type Contribution struct {
+	Doc               DocID
+	Chunks            []ChunkContribution
+	Entities          []EntityFragment
+	Relations         []RelationFragment
+	Malformed, Failed uint32 // for the document's row
+}
+
+// Root is an owner whose text a contribution makes or changes.
+type Root struct {
+	Kind     Kind
+	Name     string // entity
+	Src, Tgt string // relation, Src < Tgt by code point
+	New      bool
+	Text     string // to embed
+	TextHash uint64 // of Text
+	// Vector is set by the caller before Commit. When it is nil the root
+	// becomes stale, unless its old vector was made from the same text.
+	Vector []float32
+}
+
+// CommitInfo says what a commit did.
+type CommitInfo struct {
+	Seq          uint64
+	NewEntities  int
+	NewRelations int
+	Touched      int // roots whose fragments changed
+	Stale        int // roots that this commit made stale
+	Vectors      int // vectors stored
+}
+
+// DeleteOptions says what goes with a document.
+type DeleteOptions struct {
+	Answers bool // the cached extraction answers of its chunks too
+}
+
+// DeleteInfo says what a delete did.
+type DeleteInfo struct {
+	Seq       uint64
+	Deleted   []DocID
+	Unknown   []DocID
+	Chunks    int
+	Entities  int // entities that are gone
+	Relations int // relations that are gone
+	Changed   int // roots that remain, with fewer fragments
+	Stale     int // roots that this delete made stale
+	Answers   int
+}
+
+// StaleRoot is an owner with derived data to be re-made.
+type StaleRoot struct {
+	Kind       Kind
+	Owner      uint32
+	Text       string // to embed
+	TextHash   uint64
+	NeedVector bool
+	Summaries  []SummaryJob
+}
+
+// SummaryJob asks for one summary of two to sixteen texts.
+type SummaryJob struct {
+	Kind        Kind
+	Owner       uint32
+	Name        string // of the entity, or "(a, b)"
+	Level       uint8
+	First, Last FragmentKey
+	Input       [32]byte
+	Texts       []string
+}
+
+// DoneSummary answers a SummaryJob.
+type DoneSummary struct {
+	Job  SummaryJob
+	Text string
+}
+
+// Refreshed carries re-made data of one owner: a vector of the text with that
+// hash (or nil), and summaries.
+type Refreshed struct {
+	Kind      Kind
+	Owner     uint32
+	TextHash  uint64
+	Vector    []float32
+	Summaries []DoneSummary
+}
+
+// RefreshInfo counts vectors and summaries that still fitted, and those that
+// a later change had overtaken.
+type RefreshInfo struct {
+	Applied    int
+	Superseded int
+}
+
+// Neighbor is one end of a relation, seen from the other.
+type Neighbor struct {
+	Entity   EntityID
+	Relation RelationID
+}
+
+// Chunk is a chunk with the names of its document.
+type Chunk struct {
+	ID       ChunkID
+	Doc      DocID
+	Order    uint32
+	DocID    string // the caller's id of the document
+	Path     string
+	Text     string
+	Tokens   uint32
+	Keywords []string
+}
+
+// Counts of what a view holds; documents of every status.
+type Counts struct {
+	Documents, Chunks, Entities, Relations, Fragments uint64
+}
+
+// AnswerStats describes the answer cache.
+type AnswerStats struct {
+	Answers uint64
+	Bytes   uint64 // of texts
+}
+
+// Finding is one thing that Check found wrong.
+type Finding struct {
+	Row string // names the row or file
+	Err error
+}
+
+// String returns the finding in one line.
+func (f Finding) String() string { return f.Row + ": " + f.Err.Error() }
+
+// Stats describes a store.
+type Stats struct {
+	Counts
+	Seq             uint64 // newest published commit
+	Stale           uint64 // owners with derived data to be re-made
+	Segments        int
+	SegmentBytes    uint64
+	BufferedBytes   uint64 // of vectors that are not in a segment yet
+	Views           int    // open handles
+	OldestView      uint64 // sequence of the oldest open view
+	LiveViewStates  int    // snapshots that are held
+	DiskBytes       uint64 // of the key-value store
+	WALBytes        uint64
+	MemTableBytes   uint64
+	CacheBytes      int64
+	CacheHits       int64
+	CacheMisses     int64
+	CompactionDebt  uint64
+	PebbleMetrics   string
+	Identity        format.Identity
+	VectorDimension int
+}
