@@ -78,7 +78,8 @@ func (p *parser) oldPiece(s string) {
 		end, nextKind := nextOldHead(s, start+len(oldDelimiter)+len("entity"))
 		body := s[start:]
 		if nextKind != rowNone {
-			body = s[start:end]
+			// The parenthesis before the next row is not of this one.
+			body = strings.TrimRight(s[start:end], "( \t\r\n")
 		}
 		p.oldRow(kind, oldBody(body))
 		start, kind = end, nextKind
@@ -110,12 +111,23 @@ func oldBody(s string) string {
 			line = line[:i]
 		}
 		if end > 0 && strings.TrimSpace(line) == "" {
-			return s[:end]
+			return trimDebris(s[:end])
 		}
 		if i := strings.LastIndexByte(line, ')'); i >= 0 {
 			return s[:end+i]
 		}
 		end += len(line) + 1
+	}
+	return trimDebris(s)
+}
+
+// trimDebris removes what stands in the place of a closing parenthesis, as the
+// `,">` of `"text.",">`. The quote that closes the last field stays.
+func trimDebris(s string) string {
+	s = strings.TrimSpace(s)
+	body := strings.TrimRight(s, "\",> \t")
+	if i := strings.IndexByte(s[len(body):], '"'); i >= 0 {
+		return s[:len(body)+i+1]
 	}
 	return s
 }
