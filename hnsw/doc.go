@@ -1,0 +1,28 @@
+// Package hnsw is an approximate nearest-neighbour index over float32 vectors under cosine similarity:
+// hierarchical navigable small-world graphs (Malkov and Yashunin, arXiv 1603.09320) with lock-free readers.
+//
+// There are two layers.
+//
+// [Graph] knows dense slots 0, 1, 2, ... and nothing else. Append writes a row and makes it readable at once;
+// Link, usually called from a background goroutine, wires appended rows into the graph and advances a mark;
+// Search walks the graph below the mark and scans the rest exactly, so that a row is found the moment it is
+// appended. It is meant for a store that owns the vectors, maps slots to its own objects and decides which
+// slots a query may see. Links can be saved and loaded; rows are the store's business.
+//
+// [Index] is for everybody else: ids of the caller's choice, upsert, delete, search, one file with everything
+// in it.
+//
+// Rows are normalised when they are added, so a score is an inner product in [-1, 1] and larger is nearer.
+// Hits are ordered by score descending, then slot ascending, and there are always min(k, eligible) of them:
+// where the walk cannot promise that, or would cost more than looking at every row, an exact scan answers.
+//
+// # Concurrency
+//
+// Any number of searches run beside one Append and one Link. Searches take no lock, and allocate nothing once
+// warm. Rows never move. A neighbour list is changed in place, word by word, with atomic stores, in an order
+// that keeps every word a reader may see a linked slot; a reader that meets a list halfway sees old and new
+// neighbours mixed, which is as good as either.
+//
+// Vectors, links and marks live in memory. Nothing is durable until SaveLinks or Save has returned, and it is
+// the caller who syncs the file. The package starts no goroutine that outlives a call.
+package hnsw

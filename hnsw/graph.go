@@ -1,0 +1,167 @@
+package hnsw
+
+import (
+	"fmt"
+	"math"
+	"sync"
+	"sync/atomic"
+
+	"github.com/lightctl/lightrag/hnsw/simd"
+)
+
+// Graph is the index over dense slots. Searches run beside one appender and one linker without locks; Append,
+// and Link, each serialise their callers.
+type Graph struct {
+	dim int
+	o   Options
+
+	// A reader loads mark, entry, bound and table in this order; writers publish in the opposite one. So
+	// everything that is named below a loaded bound is in the table loaded after it.
+	mark  atomic.Uint32
+	entry atomic.Uint64 // layer<<32 | slot: one word, so that the two never disagree; noEntry while empty
+	bound atomic.Uint32
+	table atomic.Pointer[table]
+	dead  atomic.Uint32
+
+	appending sync.Mutex
+	upperFree uint64 // next free word of the upper arena
+
+	linking  sync.Mutex
+	tails    map[uint32]uint32 // last twin of each chain
+	repaired uint32            // mark when reachability was last checked
+	locks    [256]sync.Mutex   // of lists, by slot
+	top      sync.Mutex        // held while a slot becomes the entry
+
+	scratches sync.Pool
+}
+
+const noEntry = math.MaxUint64
+
+// NewGraph returns an empty graph for vectors of dim elements.
+func NewGraph(dim int, o Options) (*Graph, error) {
+	o = o.withDefaults()
+	if err := o.validate(dim); err != nil {
+		return nil, fmt.Errorf("hnsw: new graph: %w", err)
+	}
+	g := &Graph{dim: dim, o: o, upperFree: 1, tails: map[uint32]uint32{}}
+	g.entry.Store(noEntry)
+	g.table.Store(&table{rows: simd.Matrix{Dim: dim}})
+	g.scratches.New = func() any { return newScratch(g) }
+	return g, nil
+}
+
+// Dim returns the dimension of the vectors.
+func (g *Graph) Dim() int { return g.dim }
+
+// Options returns the options in effect, defaults filled in.
+func (g *Graph) Options() Options { return g.o }
+
+// Bound returns the number of appended slots.
+func (g *Graph) Bound() uint32 { return g.bound.Load() }
+
+// Mark returns the number of slots that are linked: all below it, none above.
+func (g *Graph) Mark() uint32 { return g.mark.Load() }
+
+// Dead returns the number of killed slots.
+func (g *Graph) Dead() uint32 { return g.dead.Load() }
+
+// Append normalises a copy of vec into the next slot and returns it. The slot is searchable at once. A
+// vector of another dimension, with a NaN or infinity, or with a norm below the smallest normal float32 is
+// refused with a *VectorError and changes nothing.
+func (g *Graph) Append(vec []float32) (uint32, error) {
+	norm, err := checkVector(vec, g.dim)
+	if err != nil {
+		return 0, err
+	}
+	g.appending.Lock()
+	defer g.appending.Unlock()
+	return g.append(func(row []float32) { simd.Scale(row, vec, norm) })
+}
+
+// append makes the next slot, lets fill write its row, and publishes it.
+func (g *Graph) append(fill func(row []float32)) (uint32, error) {
+	slot := g.bound.Load()
+	if slot >= MaxSlots {
+		return 0, fmt.Errorf("hnsw: append: %w: %d slots", ErrFull, slot)
+	}
+	t := g.table.Load()
+	level := levelOf(g.o.Seed, slot, g.o.M)
+	at, free, ok := reserveUpper(g.upperFree, level, g.o.M)
+	if level > 0 && !ok {
+		return 0, fmt.Errorf("hnsw: append: %w: no room for upper layers", ErrFull)
+	}
+	if int(slot>>chunkShift) == len(t.meta) {
+		t = t.grow(g.dim, g.o.M)
+		g.table.Store(t)
+	}
+	if level > 0 {
+		if int(at/upperWords) == len(t.upper) {
+			next := *t
+			next.upper = append(t.upper, make([]uint32, upperWords))
+			t = &next
+			g.table.Store(t)
+		}
+		g.upperFree = free
+		m, i := t.at(slot)
+		m.up[i] = uint32(at)
+	}
+	fill(t.row(slot))
+	g.bound.Store(slot + 1)
+	return slot, nil
+}
+
+func checkVector(vec []float32, dim int) (norm float64, err error) {
+	if len(vec) != dim {
+		return 0, &VectorError{Dim: len(vec), WantDim: dim, Err: ErrDimension}
+	}
+	norm = simd.Norm(vec)
+	if math.IsNaN(norm) || math.IsInf(norm, 0) {
+		for i, x := range vec {
+			if x-x != 0 {
+				return 0, &VectorError{Dim: dim, WantDim: dim, At: i, Err: ErrNotFinite}
+			}
+		}
+	}
+	const smallestNormal = 0x1p-126
+	if norm < smallestNormal {
+		return 0, &VectorError{Dim: dim, WantDim: dim, Norm: norm, Err: ErrZeroVector}
+	}
+	return norm, nil
+}
+
+// Row returns the normalised row of a slot, borrowed: it never moves or changes, and must not be written. It is
+// nil for a slot that was not appended.
+func (g *Graph) Row(slot uint32) []float32 {
+	if slot >= g.bound.Load() {
+		return nil
+	}
+	return g.table.Load().row(slot)
+}
+
+// Score returns the cosine of a slot's row and q, which must be a unit vector of the graph's dimension, or -1
+// for a slot that was not appended.
+func (g *Graph) Score(slot uint32, q []float32) float32 {
+	if len(q) != g.dim || slot >= g.bound.Load() {
+		return -1
+	}
+	return makeRank(simd.Dot(q, g.table.Load().row(slot)), slot).score()
+}
+
+// Kill marks a slot dead: no search returns it any more, and slots linked later choose it as a neighbour only
+// when there is nothing alive to choose. It stays part of the graph, as a stepping stone. A store kills a
+// slot when no view that could name it is left. Killing twice, or a slot not appended, does nothing.
+func (g *Graph) Kill(slot uint32) {
+	if slot >= g.bound.Load() {
+		return
+	}
+	m, i := g.table.Load().at(slot)
+	bit := uint64(1) << (i & 63)
+	if m.dead[i>>6].Or(bit)&bit == 0 {
+		g.dead.Add(1)
+	}
+}
+
+// IsDead reports whether a slot was killed.
+func (g *Graph) IsDead(slot uint32) bool {
+	return slot < g.bound.Load() && g.table.Load().dead(slot)
+}

@@ -1,0 +1,28 @@
+package hnsw
+
+import "math"
+
+// maxLevel caps the layers of the graph; with M = 2 a slot reaches it once in 32,768.
+const maxLevel = 15
+
+// levelOf returns the top layer of a slot, distributed as in section 4.1 of the paper. It depends on nothing
+// but its arguments, so neither timing nor a reload can change a layer.
+func levelOf(seed uint64, slot uint32, m int) int {
+	return levelAt(mix(seed^mix(uint64(slot)+0x9e3779b97f4a7c15)), m)
+}
+
+// levelAt maps 64 random bits to a layer.
+func levelAt(bits uint64, m int) int {
+	// The +1 keeps u above 0, where the logarithm would be infinite.
+	u := (float64(bits>>11) + 1) / (1 << 53)
+	return min(int(-math.Log(u)/math.Log(float64(m))), maxLevel)
+}
+
+// mix is the finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
+func mix(x uint64) uint64 {
+	x ^= x >> 30
+	x *= 0xbf58476d1ce4e5b9
+	x ^= x >> 27
+	x *= 0x94d049bb133111eb
+	return x ^ x>>31
+}

@@ -1,0 +1,215 @@
+package hnsw
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/lightctl/lightrag/hnsw/simd"
+)
+
+// linker is the scratch of one linking goroutine.
+type linker struct {
+	*scratch
+	own                       [maxLevel + 1][]rank // what the slot being linked chose, per layer
+	candidates, kept, dropped []rank
+	out                       []uint32
+}
+
+// twin is a slot found to hold the same row as an earlier one.
+type twin struct{ slot, first uint32 }
+
+// Link wires at most limit appended slots into the graph, in slot order, advancing the mark after each; 0 means
+// all that are there when it is called. It returns how many it linked, and stops early with the context's error.
+// Searches and Append may run meanwhile; other calls that link wait.
+func (g *Graph) Link(ctx context.Context, limit int) (int, error) {
+	return g.LinkParallel(ctx, limit, 1)
+}
+
+// LinkParallel is Link with several goroutines, all of which have ended when it returns. The graph then depends
+// on timing, and the mark advances in larger steps.
+func (g *Graph) LinkParallel(ctx context.Context, limit, workers int) (int, error) {
+	g.linking.Lock()
+	defer g.linking.Unlock()
+	from, to := g.mark.Load(), g.bound.Load()
+	if limit > 0 && uint32(min(limit, MaxSlots)) < to-from {
+		to = from + uint32(limit)
+	}
+	err := g.linkRange(ctx, to, workers)
+	mark := g.mark.Load()
+	// Checking reachability costs about as much as linking a fiftieth of the slots; doing it each time the
+	// graph has grown by a third keeps that share.
+	if mark > from && uint64(mark-g.repaired)*4 >= uint64(mark) {
+		g.repair()
+	}
+	if err != nil {
+		err = fmt.Errorf("hnsw: link: %w", err)
+	}
+	return int(mark - from), err
+}
+
+func (g *Graph) linkRange(ctx context.Context, to uint32, workers int) error {
+	c := &linker{scratch: g.borrow()}
+	defer g.release(c.scratch)
+	// The first slots decide what a graph looks like from above: link them in order whatever comes.
+	const alone = 256
+	for slot := g.mark.Load(); slot < to && (workers <= 1 || slot < alone); slot++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if first, found := g.linkSlot(c, slot); found {
+			g.chain(twin{slot, first})
+		}
+		g.mark.Store(slot + 1)
+	}
+	for g.mark.Load() < to {
+		step := uint32(128 * min(workers, 1024))
+		if err := g.linkStep(ctx, min(to, g.mark.Load()+step), workers); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// linkStep links the slots from the mark to the given one with several goroutines, all or, when the context
+// ends, those up to the first that was not begun.
+func (g *Graph) linkStep(ctx context.Context, to uint32, workers int) error {
+	var next atomic.Uint32
+	next.Store(g.mark.Load())
+	twins := make([][]twin, workers)
+	var group sync.WaitGroup
+	for w := range workers {
+		group.Go(func() {
+			c := &linker{scratch: g.borrow()}
+			defer g.release(c.scratch)
+			for ctx.Err() == nil {
+				slot := next.Add(1) - 1
+				if slot >= to {
+					return
+				}
+				if first, found := g.linkSlot(c, slot); found {
+					twins[w] = append(twins[w], twin{slot, first})
+				}
+			}
+		})
+	}
+	group.Wait()
+	// A slot taken is a slot linked: every goroutine finishes what it took.
+	done := min(next.Load(), to)
+	all := slices.Concat(twins...)
+	slices.SortFunc(all, func(a, b twin) int { return int(a.slot) - int(b.slot) })
+	for _, t := range all {
+		g.chain(t)
+	}
+	g.mark.Store(done)
+	if done < to {
+		return ctx.Err()
+	}
+	return nil
+}
+
+// chain hangs a twin behind the last of its chain. Called in slot order, so chains ascend.
+func (g *Graph) chain(w twin) {
+	t := g.table.Load()
+	last, ok := g.tails[w.first]
+	if !ok {
+		last = w.first
+	}
+	m, i := t.at(last)
+	m.twin[i].Store(w.slot)
+	if !ok {
+		mu := g.lock(w.first)
+		list := g.list(t, w.first, 0)
+		atomic.StoreUint32(&list[0], atomic.LoadUint32(&list[0])|hasTwins)
+		mu.Unlock()
+	}
+	g.tails[w.first] = w.slot
+}
+
+// linkSlot is algorithm 1 of the paper. A slot whose row an earlier node holds already is not linked: found is
+// true then, and first is that node.
+func (g *Graph) linkSlot(c *linker, slot uint32) (first uint32, found bool) {
+	level := levelOf(g.o.Seed, slot, g.o.M)
+	entry := g.entry.Load()
+	if entry == noEntry || level > int(entry>>32) {
+		// It is to become the entry: two such slots wait for each other, so that the second sees the first.
+		g.top.Lock()
+		defer g.top.Unlock()
+		entry = g.entry.Load()
+	}
+	n, t := g.bound.Load(), g.table.Load()
+	if entry == noEntry {
+		g.entry.Store(uint64(level)<<32 | uint64(slot))
+		return 0, false
+	}
+	q := t.row(slot)
+	at, top := c.start(t, q, entry)
+	at = c.descend(g, t, q, n, at, top, level)
+	reach := min(level, top)
+	for layer := reach; layer >= 0; layer-- {
+		g.candidates(c, t, q, n, layer, at)
+		if layer == 0 {
+			if first, found := t.sameRow(c.found, slot); found {
+				return first, true
+			}
+		}
+		c.own[layer], c.dropped = t.choose(c.found, g.o.M, c.own[layer][:0], c.dropped[:0])
+		at = c.found[0]
+	}
+	// The slot's own lists are complete before anything points to it.
+	for layer := range reach + 1 {
+		out := c.out[:0]
+		for _, r := range c.own[layer] {
+			out = append(out, r.slot())
+			if layer == 0 {
+				t.inDegree(r.slot()).Add(1)
+			}
+		}
+		c.out = out
+		replace(g.list(t, slot, layer), out)
+	}
+	for layer := reach; layer >= 0; layer-- {
+		for _, r := range c.own[layer] {
+			mu := g.lock(r.slot())
+			g.addLink(c, t, r.slot(), slot, r.score(), layer)
+			mu.Unlock()
+		}
+	}
+	if t.inDegree(slot).Load() == 0 {
+		g.attach(c, t, c.own[0][0].slot(), slot)
+	}
+	if level > top {
+		g.entry.Store(uint64(level)<<32 | uint64(slot))
+	}
+	return 0, false
+}
+
+// candidates collects into c.found the best slots to link with, live ones when there are any.
+func (g *Graph) candidates(c *linker, t *table, q []float32, n uint32, layer int, at rank) {
+	if g.dead.Load() > 0 {
+		f := filter{t: t, limit: n, dead: true}
+		c.walkSome(g, t, q, n, layer, g.o.EfConstruction, at, &f, -1, false)
+		if len(c.found) > 0 {
+			return
+		}
+	}
+	c.found = append(c.found[:0], at)
+	c.walkAll(g, t, q, n, layer, g.o.EfConstruction, false)
+}
+
+// sameRow looks for an earlier slot with the very row of slot among the best candidates.
+func (t *table) sameRow(found []rank, slot uint32) (uint32, bool) {
+	row := t.row(slot)
+	self := makeRank(simd.Dot(row, row), slot).score()
+	for _, r := range found {
+		if r.score() < self {
+			break
+		}
+		if r.slot() < slot && slices.Equal(t.row(r.slot()), row) {
+			return r.slot(), true
+		}
+	}
+	return 0, false
+}

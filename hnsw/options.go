@@ -1,0 +1,84 @@
+package hnsw
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Defaults of Options.
+const (
+	DefaultM              = 16
+	DefaultEfConstruction = 200
+	DefaultEfSearch       = 64
+	// DefaultExactBelow is about where a scan of 384-d rows costs as much as a walk with ef 64.
+	DefaultExactBelow = 1500
+)
+
+const (
+	maxDim = 1 << 16
+	maxM   = 128
+	maxEf  = 1 << 20
+)
+
+// Options tunes a Graph or an Index. The zero value works.
+type Options struct {
+	// M is the number of neighbours a slot chooses per layer, and the capacity of a list above layer 0;
+	// layer 0 holds 2M. 0 means DefaultM; otherwise 2 to 128.
+	M int
+	// EfConstruction is the number of candidates collected when a slot is linked. 0 means
+	// DefaultEfConstruction; it is raised to M where it is below.
+	EfConstruction int
+	// EfSearch is the number of candidates a search collects when it does not say. 0 means DefaultEfSearch.
+	EfSearch int
+	// ExactBelow is the number of slots up to which every search is an exact scan. 0 means
+	// DefaultExactBelow, a negative value turns the rule off.
+	ExactBelow int
+	// Seed varies the layers that slots are given. The same seed, the same rows in the same order and one
+	// linking worker give the same graph.
+	Seed uint64
+	// Workers is the number of goroutines an Index links a batch with. 0 and 1 mean one: more of them make
+	// the graph depend on timing, though not its quality. Graph ignores it (see LinkParallel).
+	Workers int
+}
+
+func (o Options) withDefaults() Options {
+	if o.M == 0 {
+		o.M = DefaultM
+	}
+	if o.EfConstruction == 0 {
+		o.EfConstruction = DefaultEfConstruction
+	}
+	o.EfConstruction = max(o.EfConstruction, o.M)
+	if o.EfSearch == 0 {
+		o.EfSearch = DefaultEfSearch
+	}
+	if o.ExactBelow == 0 {
+		o.ExactBelow = DefaultExactBelow
+	}
+	o.Workers = max(o.Workers, 1)
+	return o
+}
+
+// validate is called on filled options and joins every problem.
+func (o Options) validate(dim int) error {
+	var errs []error
+	bad := func(format string, args ...any) {
+		errs = append(errs, fmt.Errorf("%w: "+format, append([]any{ErrInvalid}, args...)...))
+	}
+	if dim < 1 || dim > maxDim {
+		bad("dimension %d is not in 1..%d", dim, maxDim)
+	}
+	if o.M < 2 || o.M > maxM {
+		bad("M %d is not in 2..%d", o.M, maxM)
+	}
+	if o.EfConstruction < 1 || o.EfConstruction > maxEf {
+		bad("EfConstruction %d is not in 1..%d", o.EfConstruction, maxEf)
+	}
+	if o.EfSearch < 1 || o.EfSearch > maxEf {
+		bad("EfSearch %d is not in 1..%d", o.EfSearch, maxEf)
+	}
+	if o.Workers > 1024 {
+		bad("Workers %d is above 1024", o.Workers)
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,139 @@
+package hnsw
+
+import (
+	"math"
+	"slices"
+)
+
+// MaxSlots is the largest number of slots of a Graph: a slot has 31 bits, so that a rank has room for a flag.
+const MaxSlots = 1<<31 - 1
+
+// Hit is one result of a search.
+type Hit struct {
+	Slot  uint32
+	Score float32 // cosine, in [-1, 1]
+}
+
+// rank packs a score and a slot so that integer order is result order: the higher score first, then the lower
+// slot. Bit 0 is the flag of a walk: this slot's neighbours have been looked at.
+type rank uint64
+
+const expanded rank = 1
+
+func makeRank(score float32, slot uint32) rank {
+	// Rounding can leave [-1, 1]; clamping before ordering keeps ties of the clamped scores ordered by slot.
+	// Adding zero turns -0 into +0.
+	score = max(-1, min(1, score)) + 0
+	bits := math.Float32bits(score)
+	if bits>>31 != 0 {
+		bits = ^bits
+	} else {
+		bits |= 1 << 31
+	}
+	return rank(^bits)<<32 | rank(slot)<<1
+}
+
+func (r rank) slot() uint32 { return uint32(r) >> 1 }
+
+func (r rank) score() float32 {
+	bits := ^uint32(r >> 32)
+	if bits>>31 != 0 {
+		bits &^= 1 << 31
+	} else {
+		bits = ^bits
+	}
+	return math.Float32frombits(bits)
+}
+
+func (r rank) hit() Hit { return Hit{Slot: r.slot(), Score: r.score()} }
+
+// insert puts r into the sorted list, which keeps at most limit entries, and returns the list and the place
+// of r, or limit when there was no room for it.
+func insert(list []rank, r rank, limit int) ([]rank, int) {
+	if len(list) >= limit {
+		if r >= list[limit-1] {
+			return list, limit
+		}
+		list = list[:limit-1]
+	}
+	lo, hi := 0, len(list)
+	for lo < hi {
+		mid := int(uint(lo+hi) >> 1)
+		if list[mid] < r {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	list = append(list, 0)
+	copy(list[lo+1:], list[lo:])
+	list[lo] = r
+	return list, lo
+}
+
+// sortedInsertLimit is the k up to which a scan keeps its best in a sorted list; above it, moving the list
+// about costs more than sorting everything once.
+const sortedInsertLimit = 512
+
+// best gathers the first k of many ranks.
+type best struct {
+	list []rank
+	k    int
+}
+
+func (b *best) add(r rank) {
+	if b.k <= sortedInsertLimit {
+		b.list, _ = insert(b.list, r, b.k)
+		return
+	}
+	if b.list = append(b.list, r); len(b.list) >= 4*b.k {
+		b.finish()
+	}
+}
+
+// finish sorts and cuts the list to k entries.
+func (b *best) finish() {
+	if b.k > sortedInsertLimit {
+		slices.Sort(b.list)
+	}
+	if len(b.list) > b.k {
+		b.list = b.list[:b.k]
+	}
+}
+
+// push and pop make a binary min-heap of ranks: the best comes out first.
+func push(heap []rank, r rank) []rank {
+	heap = append(heap, r)
+	i := len(heap) - 1
+	for i > 0 {
+		up := (i - 1) / 2
+		if heap[up] <= r {
+			break
+		}
+		heap[i] = heap[up]
+		i = up
+	}
+	heap[i] = r
+	return heap
+}
+
+func pop(heap []rank) (rank, []rank) {
+	top, last := heap[0], heap[len(heap)-1]
+	heap = heap[:len(heap)-1]
+	n, i := len(heap), 0
+	for 2*i+1 < n {
+		down := 2*i + 1
+		if down+1 < n && heap[down+1] < heap[down] {
+			down++
+		}
+		if heap[down] >= last {
+			break
+		}
+		heap[i] = heap[down]
+		i = down
+	}
+	if n > 0 {
+		heap[i] = last
+	}
+	return top, heap
+}

@@ -1,0 +1,132 @@
+package hnsw
+
+import (
+	"slices"
+	"sync/atomic"
+)
+
+// Repair makes every linked slot reachable from the entry along layer 0, and returns how many were not. Link
+// does it on its own as the graph grows, and SaveLinks before it writes; between those, a slot that lost its
+// last path is found by exact scans only. Searches may run meanwhile.
+func (g *Graph) Repair() int {
+	g.linking.Lock()
+	defer g.linking.Unlock()
+	return g.repair()
+}
+
+// repair is Repair for the linker. Every attachment keeps what was reachable so, hence one pass is enough.
+func (g *Graph) repair() int {
+	n, entry := g.mark.Load(), g.entry.Load()
+	g.repaired = n
+	if n == 0 {
+		return 0
+	}
+	c := &linker{scratch: g.borrow()}
+	defer g.release(c.scratch)
+	t := g.table.Load()
+	reached := reach{g: g, t: t, n: n, bits: clearedBits(nil, n)}
+	reached.from(uint32(entry))
+	lost := 0
+	for slot := range n {
+		if reached.has(slot) {
+			continue
+		}
+		lost++
+		c.found = c.found[:0]
+		at, _ := c.start(t, t.row(slot), entry)
+		c.found = append(c.found, at)
+		c.walkAll(g, t, t.row(slot), n, 0, g.o.EfConstruction, false)
+		g.attach(c, t, c.found[0].slot(), slot)
+		reached.from(slot)
+	}
+	return lost
+}
+
+// reach is the set of slots that a walk on layer 0 can meet.
+type reach struct {
+	g     *Graph
+	t     *table
+	n     uint32
+	bits  []uint64
+	queue []uint32
+	ids   []uint32
+}
+
+func (r *reach) has(slot uint32) bool { return r.bits[slot>>6]>>(slot&63)&1 != 0 }
+
+func (r *reach) add(slot uint32) {
+	if slot < r.n && !r.has(slot) {
+		r.bits[slot>>6] |= 1 << (slot & 63)
+		r.queue = append(r.queue, slot)
+	}
+}
+
+// from adds a slot and all that can be reached from it, twins included.
+func (r *reach) from(slot uint32) {
+	r.add(slot)
+	for len(r.queue) > 0 {
+		slot := r.queue[len(r.queue)-1]
+		r.queue = r.queue[:len(r.queue)-1]
+		r.ids, _ = neighbours(r.g.list(r.t, slot, 0), r.n, r.ids[:0])
+		for _, id := range r.ids {
+			r.add(id)
+		}
+		if next := r.t.nextTwin(slot); next != 0 {
+			r.add(next)
+		}
+	}
+}
+
+// attach makes owner name slot on layer 0 in a way that nothing reachable through owner is lost: where owner's
+// list is full, the neighbour that gives way becomes, or already is, one of slot's. What slot named
+// before may lose that link, which carried nothing while slot itself could not be reached.
+func (g *Graph) attach(c *linker, t *table, owner, slot uint32) {
+	list, own := g.list(t, owner, 0), g.list(t, slot, 0)
+	mu := g.lock(owner)
+	ids, _ := neighbours(list, MaxSlots, c.ids[:0])
+	if len(ids) < g.capacity(0) {
+		if !slices.Contains(ids, slot) {
+			atomic.StoreUint32(&list[1+len(ids)], slot)
+			atomic.StoreUint32(&list[0], atomic.LoadUint32(&list[0])+1)
+			t.inDegree(slot).Add(1)
+		}
+		mu.Unlock()
+		return
+	}
+	mu.Unlock()
+
+	mu = g.lock(slot)
+	out, _ := neighbours(own, MaxSlots, c.out[:0])
+	c.out = out
+	place := len(ids) - 1
+	for i := place; i >= 0; i-- {
+		if slices.Contains(out, ids[i]) {
+			place = i
+			break
+		}
+	}
+	gives := ids[place]
+	if !slices.Contains(out, gives) {
+		at := min(len(out), g.capacity(0)-1)
+		if at < len(out) {
+			t.inDegree(out[at]).Add(^uint32(0))
+		}
+		atomic.StoreUint32(&own[1+at], gives)
+		if at == len(out) {
+			atomic.StoreUint32(&own[0], atomic.LoadUint32(&own[0])+1)
+		}
+		t.inDegree(gives).Add(1)
+	}
+	mu.Unlock()
+
+	// Another linker may have changed owner's list meanwhile; then whatever is in that place now gives way, and
+	// the next repair sees to it.
+	mu = g.lock(owner)
+	now, _ := neighbours(list, MaxSlots, c.ids[:0])
+	if place < len(now) && !slices.Contains(now, slot) {
+		atomic.StoreUint32(&list[1+place], slot)
+		t.inDegree(now[place]).Add(^uint32(0))
+		t.inDegree(slot).Add(1)
+	}
+	mu.Unlock()
+}

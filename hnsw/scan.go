@@ -1,0 +1,72 @@
+package hnsw
+
+import (
+	"github.com/RoaringBitmap/roaring/v2"
+	"github.com/lightctl/lightrag/hnsw/simd"
+)
+
+// scan scores every slot in [from, to) that passes the filter.
+func (c *scratch) scan(t *table, q []float32, from, to uint32, f *filter, b *best) {
+	for slot := from; slot < to; {
+		ids := c.ids[:0]
+		for ; slot < to && len(ids) < scanBlock; slot++ {
+			if f.ok(slot) {
+				ids = append(ids, slot)
+			}
+		}
+		c.score(t, q, ids, b)
+	}
+}
+
+// scanBitmap scores the slots of a bitmap that pass the filter, in slot order.
+func (c *scratch) scanBitmap(t *table, q []float32, bitmap *roaring.Bitmap, f *filter, b *best) {
+	c.iterator.Initialize(bitmap)
+	for {
+		n := c.iterator.NextMany(c.ids[:scanBlock])
+		if n == 0 {
+			return
+		}
+		c.scanList(t, q, c.ids[:n], f, b)
+	}
+}
+
+// scanList scores the listed slots that pass the filter. slots may share memory with c.ids.
+func (c *scratch) scanList(t *table, q []float32, slots []uint32, f *filter, b *best) {
+	for len(slots) > 0 {
+		block := slots[:min(len(slots), scanBlock)]
+		slots = slots[len(block):]
+		ids := c.ids[:0]
+		for _, slot := range block {
+			if f.ok(slot) {
+				ids = append(ids, slot)
+			}
+		}
+		c.score(t, q, ids, b)
+	}
+}
+
+func (c *scratch) score(t *table, q []float32, ids []uint32, b *best) {
+	simd.DotMany(q, &t.rows, ids, c.scores)
+	for i, id := range ids {
+		b.add(makeRank(c.scores[i], id))
+	}
+}
+
+// dense fills c.allow with the slots of a bitmap below n.
+func (c *scratch) dense(bitmap *roaring.Bitmap, n uint32) {
+	c.allow = clearedBits(c.allow, n)
+	c.iterator.Initialize(bitmap)
+	for {
+		ids := c.ids[:scanBlock]
+		ids = ids[:c.iterator.NextMany(ids)]
+		for _, slot := range ids {
+			if slot >= n {
+				return
+			}
+			c.allow[slot>>6] |= 1 << (slot & 63)
+		}
+		if len(ids) == 0 {
+			return
+		}
+	}
+}

@@ -1,0 +1,59 @@
+package hnsw
+
+import (
+	"github.com/RoaringBitmap/roaring/v2"
+)
+
+// scratch is what one search or one link needs to write to. It is reused, so that a warm search does
+// not allocate.
+type scratch struct {
+	q        []float32 // the normalised query
+	visited  []uint64  // one bit per slot
+	ids      []uint32  // slots about to be scored; its capacity is never exceeded
+	scores   []float32 // as long as the capacity of ids
+	frontier []rank    // heap of slots whose neighbours are yet to be looked at
+	found    []rank    // collected, best first
+	allow    []uint64  // one bit per allowed slot
+	iterator roaring.ManyIntIterator
+}
+
+// scanBlock is the number of rows a scan scores per kernel call.
+const scanBlock = 64
+
+func newScratch(g *Graph) *scratch {
+	n := max(2*g.o.M, scanBlock)
+	return &scratch{q: make([]float32, g.dim), ids: make([]uint32, 0, n), scores: make([]float32, n)}
+}
+
+func (g *Graph) borrow() *scratch { return g.scratches.Get().(*scratch) }
+
+// release returns a scratch to the pool, unless an extraordinary search has made it big.
+func (g *Graph) release(c *scratch) {
+	const keep = 1 << 17
+	if cap(c.found) <= keep && cap(c.frontier) <= keep {
+		g.scratches.Put(c)
+	}
+}
+
+// forget clears the visited set and sizes it for n slots.
+func (c *scratch) forget(n uint32) {
+	c.visited = clearedBits(c.visited, n)
+}
+
+func clearedBits(bits []uint64, n uint32) []uint64 {
+	words := int(n+63) / 64
+	if cap(bits) < words {
+		return make([]uint64, words, words+words/4)
+	}
+	bits = bits[:words]
+	clear(bits)
+	return bits
+}
+
+// visit reports whether a slot had not been visited, and marks it.
+func (c *scratch) visit(slot uint32) bool {
+	word, bit := &c.visited[slot>>6], uint64(1)<<(slot&63)
+	fresh := *word&bit == 0
+	*word |= bit
+	return fresh
+}

@@ -1,0 +1,145 @@
+package hnsw
+
+import (
+	"fmt"
+
+	"github.com/RoaringBitmap/roaring/v2"
+	"github.com/lightctl/lightrag/hnsw/simd"
+)
+
+// SearchOptions narrows and tunes one search of a Graph. The zero value searches everything with the graph's
+// defaults.
+type SearchOptions struct {
+	// Ef is the number of candidates to collect: more is slower and finds more. 0 means Options.EfSearch; it
+	// is raised to k where it is below.
+	Ef int
+	// Bound hides slots at or above it; they are still stepping stones. 0 means the current Bound().
+	Bound uint32
+	// Accept says whether a slot may be returned; nil accepts all. It is called from the searching goroutine,
+	// possibly more than once per slot, and must not change its mind during a search.
+	Accept func(slot uint32) bool
+	// Allow lists the slots that may be returned; nil allows all. With Accept, both must agree. It must not
+	// change during the search.
+	Allow *roaring.Bitmap
+	// MinScore drops hits below it when HasMinScore is set.
+	MinScore    float32
+	HasMinScore bool
+	// Exact looks at every row.
+	Exact bool
+}
+
+// Search returns the k slots nearest to q, fewer only when fewer are eligible, ordered by score descending,
+// then slot ascending. q need not be normalised; it is refused as in Append. The hits overwrite dst, which is
+// grown when its capacity is below their number; with enough capacity nothing is allocated.
+func (g *Graph) Search(q []float32, k int, o SearchOptions, dst []Hit) ([]Hit, error) {
+	dst = dst[:0]
+	norm, err := checkVector(q, g.dim)
+	if err != nil {
+		return dst, fmt.Errorf("hnsw: search: %w", err)
+	}
+	if k < 0 || o.Ef < 0 || o.Ef > maxEf || o.MinScore != o.MinScore {
+		return dst, fmt.Errorf("hnsw: search: %w: k %d, ef %d, minimum score %v", ErrInvalid, k, o.Ef, o.MinScore)
+	}
+	c := g.borrow()
+	defer g.release(c)
+	simd.Scale(c.q, q, norm)
+	for _, r := range g.search(c, k, &o, nil) {
+		if o.HasMinScore && r.score() < o.MinScore {
+			break
+		}
+		dst = append(dst, r.hit())
+	}
+	return dst, nil
+}
+
+// search answers for the query in c.q. The result is valid until c is used again. only, when not nil, is a
+// list of distinct slots to choose from.
+func (g *Graph) search(c *scratch, k int, o *SearchOptions, only []uint32) []rank {
+	mark, entry, n, t := g.mark.Load(), g.entry.Load(), g.bound.Load(), g.table.Load()
+	bound := n
+	if o.Bound != 0 {
+		bound = min(bound, o.Bound)
+	}
+	k = min(k, int(bound))
+	if k == 0 {
+		return nil
+	}
+	ef := o.Ef
+	if ef == 0 {
+		ef = g.o.EfSearch
+	}
+	ef = max(ef, k)
+	f := filter{t: t, limit: bound, dead: g.dead.Load() > 0, accept: o.Accept}
+	b := best{list: c.found[:0], k: k}
+	defer func() { c.found = b.list }()
+
+	if only != nil {
+		c.scanList(t, c.q, only, &f, &b)
+		b.finish()
+		return b.list
+	}
+	allowed := -1
+	if o.Allow != nil {
+		allowed = int(min(o.Allow.GetCardinality(), uint64(bound)))
+		if o.Exact || g.scanIsCheaper(allowed, n, ef) || mark == 0 {
+			c.scanBitmap(t, c.q, o.Allow, &f, &b)
+			b.finish()
+			return b.list
+		}
+		c.dense(o.Allow, bound)
+		f.allow = c.allow
+	}
+	scanFrom := uint32(0)
+	if !o.Exact && mark > 0 && !g.scanIsCheaper(int(bound), n, ef) {
+		if g.walk(c, t, entry, n, min(mark, bound), k, ef, f, allowed) {
+			scanFrom = min(mark, bound)
+		}
+	}
+	b.list = c.found
+	if scanFrom == 0 {
+		b.list = c.found[:0]
+	}
+	c.scan(t, c.q, scanFrom, bound, &f, &b)
+	b.finish()
+	return b.list
+}
+
+// scanIsCheaper compares a scan of the given number of slots among n with a walk that looks for them. A walk
+// scores about 6.4*ef rows where everything is eligible, and as many times more as there are more slots than
+// eligible ones; it pays two to three times as much per row as a scan, for it has to fetch them at random.
+func (g *Graph) scanIsCheaper(eligible int, n uint32, ef int) bool {
+	if g.o.ExactBelow < 0 {
+		return false
+	}
+	e := int64(eligible)
+	return eligible <= g.o.ExactBelow || e*e <= 16*int64(ef)*int64(n)
+}
+
+// walk leaves the k best eligible slots below limit in c.found, or returns false when a scan has to do it.
+func (g *Graph) walk(c *scratch, t *table, entry uint64, n, limit uint32, k, ef int, f filter, allowed int) bool {
+	at, top := c.start(t, c.q, entry)
+	at = c.descend(g, t, c.q, n, at, top, 0)
+	whole := f.trivial() && f.limit == n
+	f.limit = limit
+	if !whole {
+		if !c.walkSome(g, t, c.q, n, 0, ef, at, &f, allowed, true) || len(c.found) < k && len(c.found) < int(limit) {
+			return false
+		}
+	} else {
+		c.found = append(c.found[:0], at)
+		c.walkAll(g, t, c.q, n, 0, ef, true)
+		// Slots that were linked but not yet counted in the mark are left to the scan.
+		kept := c.found[:0]
+		for _, r := range c.found {
+			if r.slot() < limit {
+				kept = append(kept, r)
+			}
+		}
+		c.found = kept
+		if len(kept) < min(k, int(limit)) {
+			return false
+		}
+	}
+	c.found = c.found[:min(k, len(c.found))]
+	return true
+}

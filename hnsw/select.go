@@ -1,0 +1,137 @@
+package hnsw
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/lightctl/lightrag/hnsw/simd"
+)
+
+func (g *Graph) lock(slot uint32) *sync.Mutex {
+	mu := &g.locks[slot%uint32(len(g.locks))]
+	mu.Lock()
+	return mu
+}
+
+func (g *Graph) capacity(layer int) int {
+	if layer == 0 {
+		return 2 * g.o.M
+	}
+	return g.o.M
+}
+
+func (t *table) inDegree(slot uint32) *atomic.Uint32 {
+	m, i := t.at(slot)
+	return &m.inDegree[i]
+}
+
+// choose appends at most limit of the candidates, best first, to kept: algorithm 4 of the paper. A candidate is
+// passed over when it is nearer to one already kept than to the owner, for it can be reached through that
+// one. It also goes when it is as near to that one as to the owner and the two are equally far from the owner:
+// otherwise the copies of one vector, all at distance zero of each other, would fill the list. The rest is
+// appended to dropped.
+func (t *table) choose(candidates []rank, limit int, kept, dropped []rank) ([]rank, []rank) {
+	for _, c := range candidates {
+		if len(kept) >= limit || t.covered(c, kept) {
+			dropped = append(dropped, c)
+		} else {
+			kept = append(kept, c)
+		}
+	}
+	return kept, dropped
+}
+
+func (t *table) covered(c rank, kept []rank) bool {
+	row, score := t.row(c.slot()), c.score()
+	for _, s := range kept {
+		between := min(1, simd.Dot(row, t.row(s.slot()))) // clamped as ranks are
+		if between > score || between >= score && s.score() == score {
+			return true
+		}
+	}
+	return false
+}
+
+// addLink gives owner the neighbour added, choosing anew among all when the list is full. The lock
+// of owner must be held.
+func (g *Graph) addLink(c *linker, t *table, owner, added uint32, score float32, layer int) {
+	list := g.list(t, owner, layer)
+	old, _ := neighbours(list, MaxSlots, c.ids[:0])
+	for _, id := range old {
+		if id == added {
+			return
+		}
+	}
+	count := int(atomic.LoadUint32(&list[0]) &^ hasTwins)
+	if count < g.capacity(layer) {
+		atomic.StoreUint32(&list[1+count], added)
+		atomic.StoreUint32(&list[0], atomic.LoadUint32(&list[0])+1)
+		if layer == 0 {
+			t.inDegree(added).Add(1)
+		}
+		return
+	}
+	g.prune(c, t, owner, makeRank(score, added), layer)
+}
+
+// prune rewrites a full list of owner with the best choice among its neighbours and one more.
+func (g *Graph) prune(c *linker, t *table, owner uint32, added rank, layer int) {
+	list := g.list(t, owner, layer)
+	ids, _ := neighbours(list, MaxSlots, c.ids[:0])
+	simd.DotMany(t.row(owner), &t.rows, ids, c.scores)
+	candidates := append(c.candidates[:0], added)
+	for i, id := range ids {
+		candidates, _ = insert(candidates, makeRank(c.scores[i], id), len(ids)+1)
+	}
+	kept, dropped := t.choose(candidates, g.capacity(layer), c.kept[:0], c.dropped[:0])
+	c.candidates, c.kept, c.dropped = candidates, kept, dropped
+	if layer == 0 {
+		kept = g.guard(t, kept, dropped, added)
+		c.kept = kept
+	}
+	out := c.out[:0]
+	for _, r := range kept {
+		out = append(out, r.slot())
+	}
+	c.out = out
+	replace(list, out)
+}
+
+// guard settles the in-degrees of a rewritten layer-0 list, and puts back what no other list names, if need be
+// in the place of the farthest neighbour that others do name. The slot just added may be displaced too: who
+// links it makes sure in the end that something points to it.
+func (g *Graph) guard(t *table, kept, dropped []rank, added rank) []rank {
+	spare := len(kept) - 1
+	for _, r := range dropped {
+		if r == added {
+			continue
+		}
+		degree := t.inDegree(r.slot())
+		if degree.Load() != 1 {
+			degree.Add(^uint32(0))
+			continue
+		}
+		if len(kept) < g.capacity(0) {
+			kept = append(kept, r)
+			continue
+		}
+		for spare >= 0 && kept[spare] != added && t.inDegree(kept[spare].slot()).Load() <= 1 {
+			spare--
+		}
+		if spare < 0 {
+			degree.Add(^uint32(0)) // every neighbour hangs on this list; repair will find another place
+			continue
+		}
+		if kept[spare] != added {
+			t.inDegree(kept[spare].slot()).Add(^uint32(0))
+		}
+		kept[spare] = r
+		spare--
+	}
+	for _, r := range kept {
+		if r == added {
+			t.inDegree(r.slot()).Add(1)
+		}
+	}
+	return kept
+}
