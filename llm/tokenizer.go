@@ -7,11 +7,17 @@ type Tokenizer interface {
 	Name() string
 	// Count returns the number of tokens of s.
 	Count(s string) int
-	// Cut returns the longest prefix of s that has at most max tokens and
-	// ends on a rune boundary.
+	// Cut returns s if it has at most max tokens, else the prefix that its first
+	// max tokens spell, cut back to a rune boundary. Count of the result is at
+	// most max.
 	Cut(s string, max int) string
 	// Windows splits s into windows of size tokens, each starting size-overlap
-	// tokens after the one before; the last may be shorter. 0 <= overlap < size.
+	// tokens after the one before, as long as a window begins before the end of s:
+	// the last may be shorter and may lie inside the one before. Where a window
+	// edge falls inside a character, the character belongs to the later window,
+	// so that without overlap the texts joined are s. Bytes that are no UTF-8 come
+	// out as U+FFFD. 0 <= overlap < size; other values are moved into that range,
+	// and a size below 1 has no windows. Texts are slices of s where that is valid.
 	Windows(s string, size, overlap int) []Window
 }
 

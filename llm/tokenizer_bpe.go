@@ -1,0 +1,116 @@
+package llm
+
+import (
+	"sync"
+	"unicode/utf8"
+
+	"github.com/tiktoken-go/tokenizer"
+)
+
+// bpe is a byte-pair tokenizer of OpenAI. Its time is linear in the text up to a
+// logarithm, whatever the text.
+type bpe struct {
+	name  string
+	codec func() tokenizer.Codec
+}
+
+func newBPE(name string, enc tokenizer.Encoding) *bpe {
+	return &bpe{name: name, codec: sync.OnceValue(func() tokenizer.Codec {
+		c, err := tokenizer.Get(enc)
+		if err != nil {
+			return nil // not for the encodings of NewTokenizer; see ends
+		}
+		return c
+	})}
+}
+
+func (t *bpe) Name() string { return t.name }
+
+// ends returns the byte offset at which each token of s, valid UTF-8, ends. The
+// offsets cover s: should the codec ever fail or skip something, what it left
+// out is counted one token per code point.
+func (t *bpe) ends(s string) []int {
+	out := make([]int, 0, len(s)/3+1)
+	at := 0
+	if c := t.codec(); c != nil {
+		if _, tokens, err := c.Encode(s); err == nil {
+			for _, tok := range tokens {
+				if len(tok) == 0 || len(s)-at < len(tok) || s[at:at+len(tok)] != tok {
+					break
+				}
+				at += len(tok)
+				out = append(out, at)
+			}
+		}
+	}
+	for at < len(s) {
+		_, n := utf8.DecodeRuneInString(s[at:])
+		at += n
+		out = append(out, at)
+	}
+	return out
+}
+
+func (t *bpe) Count(s string) int {
+	s = validUTF8(s)
+	if c := t.codec(); c != nil {
+		if n, err := c.Count(s); err == nil {
+			return n
+		}
+	}
+	return len(t.ends(s))
+}
+
+func (t *bpe) Cut(s string, max int) string {
+	if len(s) <= max && utf8.ValidString(s) { // no token is shorter than a byte
+		return s
+	}
+	if max <= 0 {
+		return ""
+	}
+	valid := validUTF8(s)
+	ends := t.ends(valid)
+	if len(ends) <= max {
+		return s
+	}
+	// A prefix may tokenise otherwise than it did inside the text. Nearly always
+	// that makes it shorter; if not, cut again.
+	head := valid[:runeStart(valid, ends[max-1])]
+	for n := max - 1; n > 0 && t.Count(head) > max; n-- {
+		head = valid[:runeStart(valid, ends[n-1])]
+	}
+	if t.Count(head) > max {
+		return ""
+	}
+	if len(valid) == len(s) {
+		return head
+	}
+	return runePrefix(s, utf8.RuneCountInString(head))
+}
+
+func (t *bpe) Windows(s string, size, overlap int) []Window {
+	s = validUTF8(s)
+	ends := t.ends(s)
+	edge := func(token int) int { // byte offset of a token's beginning
+		if token == 0 {
+			return 0
+		}
+		return runeStart(s, ends[token-1])
+	}
+	out := make([]Window, 0, 8)
+	for _, w := range spans(len(ends), size, overlap) {
+		// Windows of fewer tokens than a character has bytes may hold none.
+		if from, to := edge(w.from), edge(w.to); from < to {
+			out = append(out, Window{Text: s[from:to], Tokens: w.to - w.from})
+		}
+	}
+	return out
+}
+
+// runeStart moves i, an offset into s, back to the beginning of its rune.
+func runeStart(s string, i int) int {
+	for i < len(s) && i > 0 && !utf8.RuneStart(s[i]) {
+		i--
+	}
+	return i
+}
