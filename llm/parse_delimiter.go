@@ -13,6 +13,10 @@ const delimiter = "<|#|>"
 // a delimiter when a row has too few fields.
 const maxUnknownDelimiter = 16
 
+// maxDelimiterRun bounds the look-ahead for damage: no form repeats a part more
+// often, and a scan that went on could be made quadratic.
+const maxDelimiterRun = 4
+
 // splitFields appends the non-blank fields of a line, trimmed, to dst. With
 // repair, damaged forms of the delimiter separate fields too.
 func splitFields(dst []string, line string, repair bool) []string {
@@ -67,7 +71,7 @@ func glued(s string) int {
 // is none of them.
 func damagedDelimiter(line string, i int) int {
 	d := delimiterScanner{s: line, i: i}
-	lt := d.take('<') > 0
+	lt := d.takeOne('<') > 0
 	stray := lt && d.strayBefore()
 	left := d.take('|')
 	spaces := 0
@@ -84,7 +88,7 @@ func damagedDelimiter(line string, i int) int {
 		return coreless(line, i, lt, left)
 	}
 	right := 0
-	for {
+	for range maxDelimiterRun {
 		if lt {
 			spaces += d.takeOne(' ')
 		}
@@ -96,7 +100,7 @@ func damagedDelimiter(line string, i int) int {
 	if lt {
 		spaces += d.takeOne(' ')
 	}
-	gt := d.take('>') > 0
+	gt := d.takeOne('>') > 0
 	if !gt && lt && left > 0 && spaces == 0 {
 		gt = d.strayAfter()
 		stray = stray || gt
@@ -146,10 +150,11 @@ type delimiterScanner struct {
 	i int
 }
 
-// take consumes a run of c and returns its length.
+// take consumes a run of c, up to its longest part that can matter, and
+// returns how much.
 func (d *delimiterScanner) take(c byte) int {
 	start := d.i
-	for d.i < len(d.s) && d.s[d.i] == c {
+	for d.i < len(d.s) && d.s[d.i] == c && d.i-start < maxDelimiterRun {
 		d.i++
 	}
 	return d.i - start

@@ -148,7 +148,7 @@ func (p *parser) entity(name, kind, description string) {
 		return
 	}
 	n := NormalizeName(name)
-	if n == "" {
+	if n == "" || isPlaceholder(n) {
 		p.drop("entity: unusable name", true, name, kind, description)
 		return
 	}
@@ -172,7 +172,7 @@ func (p *parser) relation(source, target, keywords, description string, weight i
 		return
 	}
 	src, tgt := NormalizeName(source), NormalizeName(target)
-	if src == "" || tgt == "" {
+	if src == "" || tgt == "" || isPlaceholder(src) || isPlaceholder(tgt) {
 		p.drop("relation: unusable endpoint", true, source, target, keywords, description)
 		return
 	}
@@ -188,6 +188,15 @@ func (p *parser) relation(source, target, keywords, description string, weight i
 	p.out.Relations = append(p.out.Relations, RelationRecord{
 		Source: src, Target: tgt, Keywords: SplitKeywords(keywords), Description: d, Weight: weight, Index: index,
 	})
+}
+
+// isPlaceholder reports a name that a model copied from the prompt's template.
+func isPlaceholder(name string) bool {
+	switch name {
+	case "<name>", "<name of one entity>", "<name of the other entity>":
+		return true
+	}
+	return false
 }
 
 // millionths converts a weight; what is not a finite number >= 0 is 1.
