@@ -11,8 +11,14 @@ func crc32c(crc uint32, b []byte) uint32 { return crc32.Update(crc, castagnoli, 
 // salt starts the checksum of a part of a segment with whose part it is and
 // where it stands, so that sound bytes in the wrong place do not pass.
 func salt(uuid UUID, offset int64) uint32 {
-	var b [24]byte
-	copy(b[:], uuid[:])
-	le.PutUint64(b[16:], uint64(offset))
-	return crc32c(0, b[:])
+	// By table, byte by byte: the assembly behind crc32.Update would make
+	// these 24 bytes escape to the heap.
+	crc := ^uint32(0)
+	for _, x := range uuid {
+		crc = castagnoli[byte(crc)^x] ^ crc>>8
+	}
+	for n := range 8 {
+		crc = castagnoli[byte(crc)^byte(uint64(offset)>>(8*n))] ^ crc>>8
+	}
+	return ^crc
 }
