@@ -45,7 +45,7 @@ func NewGraph(dim int, o Options) (*Graph, error) {
 	}
 	g := &Graph{dim: dim, o: o, upperFree: 1, tails: map[uint32]uint32{}}
 	g.entry.Store(noEntry)
-	g.table.Store(&table{rows: simd.Matrix{Dim: dim}})
+	g.table.Store(&table{rows: simd.NewMatrix(dim)})
 	g.scratches.New = func() any { return newScratch(g) }
 	return g, nil
 }
@@ -90,17 +90,15 @@ func (g *Graph) append(fill func(row []float32)) (uint32, error) {
 	if level > 0 && !ok {
 		return 0, fmt.Errorf("hnsw: append: %w: no room for upper layers", ErrFull)
 	}
-	if int(slot>>chunkShift) == len(t.meta) {
-		t = t.grow(g.dim, g.o.M)
+	upperChunk := -1
+	if level > 0 {
+		upperChunk = int(at / upperWords)
+	}
+	if next := t.with(slot, upperChunk, g.o.M); next != t {
+		t = next
 		g.table.Store(t)
 	}
 	if level > 0 {
-		if int(at/upperWords) == len(t.upper) {
-			next := *t
-			next.upper = append(t.upper, make([]uint32, upperWords))
-			t = &next
-			g.table.Store(t)
-		}
 		g.upperFree = free
 		m, i := t.at(slot)
 		m.up[i] = uint32(at)

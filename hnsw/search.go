@@ -26,6 +26,8 @@ type SearchOptions struct {
 	HasMinScore bool
 	// Exact looks at every row.
 	Exact bool
+
+	keepDead bool // return dead slots as if they were alive: Accept knows better
 }
 
 // Search returns the k slots nearest to q, fewer only when fewer are eligible, ordered by score descending,
@@ -69,7 +71,7 @@ func (g *Graph) search(c *scratch, k int, o *SearchOptions, only []uint32) []ran
 		ef = g.o.EfSearch
 	}
 	ef = max(ef, k)
-	f := filter{t: t, limit: bound, dead: g.dead.Load() > 0, accept: o.Accept}
+	f := filter{t: t, limit: bound, dead: !o.keepDead && g.dead.Load() > 0, accept: o.Accept}
 	b := best{list: c.found[:0], k: k}
 	defer func() { c.found = b.list }()
 

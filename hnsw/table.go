@@ -7,9 +7,9 @@ import (
 )
 
 const (
-	chunkShift = simd.ChunkShift
-	chunkRows  = simd.ChunkRows
-	chunkMask  = chunkRows - 1
+	chunkShift = 10
+	chunkSlots = 1 << chunkShift
+	chunkMask  = chunkSlots - 1
 )
 
 // table is everything a reader needs, published by one pointer. It is immutable but for the words inside the
@@ -27,13 +27,13 @@ type meta struct {
 	links []uint32
 	// up is where the lists above layer 0 begin, in words of the upper arena; 0 means there are none. Written
 	// before the slot is published, never after.
-	up [chunkRows]uint32
+	up [chunkSlots]uint32
 	// twin is the next slot with the very same row, higher than this one; 0 means there is none. Only the
 	// first of them is a node of the graph.
-	twin [chunkRows]atomic.Uint32
+	twin [chunkSlots]atomic.Uint32
 	// inDegree counts layer-0 lists that name the slot. Only linkers use it.
-	inDegree [chunkRows]atomic.Uint32
-	dead     [chunkRows / 64]atomic.Uint64
+	inDegree [chunkSlots]atomic.Uint32
+	dead     [chunkSlots / 64]atomic.Uint64
 }
 
 // hasTwins is set in the count word of a layer-0 list whose slot begins a chain of twins: a walk reads that
@@ -95,12 +95,22 @@ func replace(list, ids []uint32) {
 	atomic.StoreUint32(&list[0], atomic.LoadUint32(&list[0])&hasTwins|uint32(len(ids)))
 }
 
-// grow returns a table with room for one more chunk, and the arena position after upper lists were given to
-// its slots is the caller's business. Readers of t are not disturbed: appending writes beyond their lengths.
-func (t *table) grow(dim, m int) *table {
+// with returns a table that has room for a slot, whose upper lists are in the given chunk of the arena. It is t
+// itself when t has. Readers of t are not disturbed: what is added lies beyond its lengths.
+func (t *table) with(slot uint32, upperChunk, m int) *table {
 	next := *t
-	next.rows.Chunks = append(t.rows.Chunks, make([]float32, chunkRows*dim))
-	next.meta = append(t.meta, &meta{links: make([]uint32, chunkRows*(1+2*m))})
+	if !t.rows.Holds(slot) {
+		next.rows = t.rows.Grow()
+	}
+	if int(slot>>chunkShift) == len(t.meta) {
+		next.meta = append(t.meta, &meta{links: make([]uint32, chunkSlots*(1+2*m))})
+	}
+	if upperChunk == len(t.upper) {
+		next.upper = append(t.upper, make([]uint32, upperWords))
+	}
+	if len(next.rows.Chunks) == len(t.rows.Chunks) && len(next.meta) == len(t.meta) && len(next.upper) == len(t.upper) {
+		return t
+	}
 	return &next
 }
 

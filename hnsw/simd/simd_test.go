@@ -36,9 +36,13 @@ func TestDotMatchesFloat64(t *testing.T) {
 func TestDotManyIsDotOfEachRow(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	const dim = 19
-	m := Matrix{Dim: dim}
+	m := NewMatrix(dim)
 	for range 2 {
-		m.Chunks = append(m.Chunks, randomRow(r, ChunkRows*dim))
+		m = m.Grow()
+		copy(m.Chunks[len(m.Chunks)-1], randomRow(r, 1024*dim))
+	}
+	if !m.Holds(2047) || m.Holds(2048) {
+		t.Error("two chunks do not hold 2,048 rows")
 	}
 	q := randomRow(r, dim)
 	ids := []uint32{0, 2047, 1023, 1024, 5, 5}
@@ -82,5 +86,19 @@ func BenchmarkDot(b *testing.B) {
 				Dot(x, y)
 			}
 		})
+	}
+}
+
+func TestMatrixChunksAreBounded(t *testing.T) {
+	for _, dim := range []int{1, 3, 384, 1024, 1025, 1536, 65536} {
+		m := NewMatrix(dim)
+		m = m.Grow()
+		if n := 4 * len(m.Chunks[0]); n > 4<<20 {
+			t.Errorf("dim %d: chunk of %d bytes", dim, n)
+		}
+		last := uint32(1)<<m.Shift - 1
+		if row := m.Row(last); len(row) != dim || cap(row) != dim {
+			t.Errorf("dim %d: last row has length %d, capacity %d", dim, len(row), cap(row))
+		}
 	}
 }

@@ -1,0 +1,377 @@
+package hnsw
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/RoaringBitmap/roaring/v2/roaring64"
+	"github.com/lightctl/lightrag/hnsw/simd"
+	"pgregory.net/rapid"
+)
+
+func newTestIndex(t testing.TB, dim int, o Options) *Index {
+	t.Helper()
+	ix, err := New(dim, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ix
+}
+
+func savedIndex(t testing.TB, ix *Index) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := ix.Save(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func loadIndex(p []byte) (*Index, error) { return Load(bytes.NewReader(p), int64(len(p))) }
+
+func filled(t testing.TB, rows [][]float32, o Options) *Index {
+	t.Helper()
+	ix := newTestIndex(t, len(rows[0]), o)
+	ids := make([]uint64, len(rows))
+	for i := range ids {
+		ids[i] = uint64(i) + 1<<40
+	}
+	if err := ix.AddBatch(ids, rows); err != nil {
+		t.Fatal(err)
+	}
+	return ix
+}
+
+// model is an Index written down: ids with their vectors, in the order of the last change.
+type model struct {
+	order []uint64
+	rows  map[uint64][]float32
+}
+
+func unit(v []float32) []float32 {
+	u := make([]float32, len(v))
+	simd.Scale(u, v, simd.Norm(v))
+	return u
+}
+
+func (m *model) add(id uint64, v []float32) {
+	u := unit(v)
+	if old, ok := m.rows[id]; ok && slices.Equal(old, u) {
+		return
+	}
+	m.remove(id)
+	m.rows[id] = u
+	m.order = append(m.order, id)
+}
+
+func (m *model) remove(id uint64) bool {
+	if _, ok := m.rows[id]; !ok {
+		return false
+	}
+	delete(m.rows, id)
+	m.order = slices.DeleteFunc(m.order, func(x uint64) bool { return x == id })
+	return true
+}
+
+func (m *model) search(q []float32, k int, ok func(uint64) bool) []Result {
+	u := unit(q)
+	var out []Result
+	for _, id := range m.order {
+		if ok == nil || ok(id) {
+			out = append(out, Result{id, max(-1, min(1, simd.Dot(u, m.rows[id])))})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Result) int { return cmp.Compare(b.Score, a.Score) })
+	return out[:min(k, len(out))]
+}
+
+// Coordinates are small whole numbers: many vectors are equal, opposite or equally near.
+func vectors(dim int) *rapid.Generator[[]float32] {
+	return rapid.Custom(func(t *rapid.T) []float32 {
+		v := make([]float32, dim)
+		for i := range v {
+			v[i] = float32(rapid.IntRange(-2, 2).Draw(t, "x"))
+		}
+		if slices.Max(v) == 0 && slices.Min(v) == 0 {
+			v[0] = 1
+		}
+		return v
+	})
+}
+
+// The index is told to walk whenever it can. On so few vectors ef exceeds their number, so that even a walk is
+// exact if every vector is reachable.
+func TestIndexAgreesWithItsModel(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const dim = 3
+		o := Options{M: rapid.IntRange(2, 5).Draw(t, "m"), EfConstruction: 10, ExactBelow: -1,
+			Seed: rapid.Uint64().Draw(t, "seed"), Workers: rapid.IntRange(1, 2).Draw(t, "workers")}
+		ix, err := New(dim, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := &model{rows: map[uint64][]float32{}}
+		ids, vecs := rapid.Uint64Range(0, 25), vectors(dim)
+		check := func(t *rapid.T, k int, got []Result, want []Result, err error) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(got, want) {
+				t.Fatalf("k %d: %v\nwant %v", k, got, want)
+			}
+		}
+		t.Repeat(map[string]func(*rapid.T){
+			"add": func(t *rapid.T) {
+				id, v := ids.Draw(t, "id"), vecs.Draw(t, "v")
+				m.add(id, v)
+				if err := ix.Add(id, v); err != nil {
+					t.Fatal(err)
+				}
+			},
+			"batch": func(t *rapid.T) {
+				batch := rapid.SliceOfN(ids, 0, 12).Draw(t, "ids")
+				rows := make([][]float32, len(batch))
+				for i, id := range batch {
+					rows[i] = vecs.Draw(t, "v")
+					m.add(id, rows[i])
+				}
+				if err := ix.AddBatch(batch, rows); err != nil {
+					t.Fatal(err)
+				}
+			},
+			"delete": func(t *rapid.T) {
+				id := ids.Draw(t, "id")
+				if got, want := ix.Delete(id), m.remove(id); got != want {
+					t.Fatalf("delete %d: %v, want %v", id, got, want)
+				}
+			},
+			"search": func(t *rapid.T) {
+				q, k := vecs.Draw(t, "q"), rapid.IntRange(0, 40).Draw(t, "k")
+				o := IndexSearchOptions{Ef: 200, Exact: rapid.Bool().Draw(t, "exact")}
+				got, err := ix.Search(q, k, o)
+				check(t, k, got, m.search(q, k, nil), err)
+			},
+			"filtered": func(t *rapid.T) {
+				q, k := vecs.Draw(t, "q"), rapid.IntRange(0, 40).Draw(t, "k")
+				allow := roaring64.BitmapOf(rapid.SliceOfN(rapid.Uint64Range(0, 40), 0, 20).Draw(t, "allow")...)
+				o := IndexSearchOptions{Ef: 200, Allow: allow}
+				if rapid.Bool().Draw(t, "call") {
+					o.Allow, o.Accept = nil, allow.Contains
+				}
+				got, err := ix.Search(q, k, o)
+				check(t, k, got, m.search(q, k, allow.Contains), err)
+			},
+			"compact": func(t *rapid.T) {
+				if err := ix.Compact(context.Background()); err != nil {
+					t.Fatal(err)
+				}
+			},
+			"reload": func(t *rapid.T) {
+				var b bytes.Buffer
+				if err := ix.Save(&b); err != nil {
+					t.Fatal(err)
+				}
+				if ix, err = loadIndex(b.Bytes()); err != nil {
+					t.Fatal(err)
+				}
+				var again bytes.Buffer
+				if err := ix.Save(&again); err != nil || !bytes.Equal(b.Bytes(), again.Bytes()) {
+					t.Fatalf("saving what was loaded gives other bytes (%v)", err)
+				}
+			},
+			"": func(t *rapid.T) {
+				if ix.Len() != len(m.rows) {
+					t.Fatalf("length %d, want %d", ix.Len(), len(m.rows))
+				}
+				id := ids.Draw(t, "has")
+				if _, want := m.rows[id]; ix.Has(id) != want {
+					t.Fatalf("has %d: %v", id, !want)
+				}
+			},
+		})
+	})
+}
+
+func TestBatchIsCheckedBeforeAnythingIsAdded(t *testing.T) {
+	ix := newTestIndex(t, 2, Options{})
+	err := ix.AddBatch([]uint64{1, 2}, [][]float32{{1, 2}, {0, 0}})
+	if !errors.Is(err, ErrZeroVector) || ix.Len() != 0 {
+		t.Errorf("%v, length %d", err, ix.Len())
+	}
+	if err := ix.AddBatch([]uint64{1}, nil); !errors.Is(err, ErrInvalid) {
+		t.Errorf("one id, no vector: %v", err)
+	}
+	if err := ix.Add(1, []float32{1}); !errors.Is(err, ErrDimension) {
+		t.Errorf("one element: %v", err)
+	}
+}
+
+// coder/hnsw#10, USearch#445: delete all, then add.
+func TestDeleteAllThenAdd(t *testing.T) {
+	rows := clusters(1, 200, 8)
+	ix := filled(t, rows, Options{ExactBelow: -1})
+	for round := range 3 {
+		for i := range rows {
+			if !ix.Delete(uint64(i) + 1<<40) {
+				t.Fatalf("round %d: %d is not there", round, i)
+			}
+			if got, err := ix.Search(rows[0], 300, IndexSearchOptions{}); err != nil || len(got) != len(rows)-1-i {
+				t.Fatalf("round %d: %d results, %v", round, len(got), err)
+			}
+		}
+		if s := ix.Stats(); s.Slots != 0 || ix.Len() != 0 {
+			t.Fatalf("round %d: %+v", round, s)
+		}
+		for i, v := range rows {
+			if err := ix.Add(uint64(i)+1<<40, v); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i, v := range rows {
+			if got, err := ix.Search(v, 1, IndexSearchOptions{}); err != nil || got[0].ID != uint64(i)+1<<40 {
+				t.Fatalf("round %d: %d finds %v, %v", round, i, got, err)
+			}
+		}
+	}
+}
+
+// USearch#399: replacing the first entry hid all others. hnswlib PR#487: two vectors under one label.
+func TestReplacingEverythingManyTimes(t *testing.T) {
+	rows := clusters(2, 300, 8)
+	ix := filled(t, rows, Options{ExactBelow: -1, M: 4, EfConstruction: 20})
+	for round := range 5 {
+		for i := range rows {
+			rows[i] = clusters(uint64(100*round+i), 1, 8)[0]
+			if err := ix.Add(uint64(i)+1<<40, rows[i]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := ix.Search(rows[0], 1000, IndexSearchOptions{})
+		if err != nil || len(got) != 300 {
+			t.Fatalf("%d results, %v", len(got), err)
+		}
+		seen := map[uint64]bool{}
+		for _, r := range got {
+			if seen[r.ID] {
+				t.Fatalf("id %d twice", r.ID)
+			}
+			seen[r.ID] = true
+		}
+	}
+	if err := ix.Compact(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if s := ix.Stats(); s.Slots != 300 || s.Dead != 0 || s.Linked != 300 {
+		t.Errorf("after compaction: %+v", s)
+	}
+	for i, v := range rows {
+		if got, err := ix.Search(v, 1, IndexSearchOptions{}); err != nil || got[0].ID != uint64(i)+1<<40 {
+			t.Fatalf("%d finds %v, %v", i, got, err)
+		}
+	}
+}
+
+// ruvnet/RuVector#930: deleting the entry left a result without an id.
+func TestDeletingTheEntry(t *testing.T) {
+	rows := clusters(3, 500, 8)
+	ix := filled(t, rows, Options{ExactBelow: -1})
+	for range 20 {
+		entry := uint64(uint32(ix.cur.g.entry.Load())) + 1<<40
+		deleted := ix.Delete(entry)
+		got, err := ix.Search(rows[entry-1<<40], 500, IndexSearchOptions{})
+		if err != nil || len(got) != ix.Len() {
+			t.Fatalf("%d results of %d, %v", len(got), ix.Len(), err)
+		}
+		for _, r := range got {
+			if r.ID == entry || r.ID < 1<<40 {
+				t.Fatalf("result %v", r)
+			}
+		}
+		if !deleted {
+			break
+		}
+	}
+}
+
+func TestCompactCanBeCancelled(t *testing.T) {
+	rows := clusters(4, 400, 8)
+	ix := filled(t, rows, Options{})
+	ix.Delete(1 << 40)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := ix.Compact(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	if s := ix.Stats(); s.Slots != 400 || s.Dead != 1 || ix.Len() != 399 {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestIndexFiltersOnALargeIndex(t *testing.T) {
+	rows := clusters(5, 4000, 16)
+	ix := filled(t, rows, Options{ExactBelow: -1, EfConstruction: 60, Workers: 2})
+	for i := range 400 { // some replaced
+		if err := ix.Add(uint64(i*7)+1<<40, rows[i*7+1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, step := range []uint64{2, 40, 1000} {
+		allow := roaring64.New()
+		for id := uint64(1 << 40); id < 1<<40+4000; id += step {
+			allow.Add(id)
+		}
+		for _, o := range []IndexSearchOptions{{Allow: allow}, {Accept: allow.Contains}} {
+			sum := 0.0
+			for _, q := range clusters(6, 30, 16) {
+				want, _ := ix.Search(q, 10, IndexSearchOptions{Accept: allow.Contains, Exact: true})
+				got, err := ix.Search(q, 10, o)
+				if err != nil || len(got) != min(10, int(allow.GetCardinality())) {
+					t.Fatalf("step %d: %d results, %v", step, len(got), err)
+				}
+				for _, r := range got {
+					if !allow.Contains(r.ID) {
+						t.Fatalf("step %d: id %d is not allowed", step, r.ID)
+					}
+					if slices.Contains(want, r) {
+						sum++
+					}
+				}
+			}
+			if sum < 0.95*30*float64(min(10, int(allow.GetCardinality()))) {
+				t.Errorf("step %d: %v right", step, sum)
+			}
+		}
+	}
+}
+
+func TestIndexMinScore(t *testing.T) {
+	ix := filled(t, [][]float32{{1, 0}, {1, 1}, {0, 1}, {-1, 0}}, Options{})
+	got, err := ix.Search([]float32{1, 0}, 4, IndexSearchOptions{MinScore: 0.5, HasMinScore: true})
+	if err != nil || len(got) != 2 {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+func ExampleIndex() {
+	ix, err := New(3, Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	words := map[uint64][]float32{1: {1, 0, 0.1}, 2: {0.9, 0.1, 0}, 3: {0, 1, 0}}
+	for _, id := range []uint64{1, 2, 3} {
+		if err := ix.Add(id, words[id]); err != nil {
+			fmt.Println(err)
+			return
+		}
+	}
+	ix.Delete(1)
+	got, err := ix.Search([]float32{1, 0, 0}, 1, IndexSearchOptions{})
+	fmt.Println(got[0].ID, err)
+	// Output: 2 <nil>
+}
