@@ -1,0 +1,43 @@
+// Package offline is the pair of models that needs no key, no network and no
+// weights: a Completer that answers the engine's five tasks by rules, and an
+// Embedder that hashes words and character n-grams. With it the whole product
+// runs, tests and demonstrates itself on an aeroplane.
+//
+// It is weaker than a language model, and it is meant to be seen as such: its
+// model names begin with "offline-" and appear wherever a model is named.
+//
+// # What it can do
+//
+//   - Extract: names in Latin scripts (with connectors, initials, trailing
+//     numbers), acronyms with their long forms, identifiers, repeated noun
+//     phrases; in Chinese, Japanese and Korean quoted names, words with a telling
+//     suffix, subjects of sentences and repeated terms. Types come from evidence
+//     in the text (titles, heads, appositions, "in X"). Relations are names that
+//     share a sentence, with the words between them as keywords. Descriptions
+//     are sentences of the text, verbatim.
+//   - Keywords: names and nouns to the low level, themes, verbs and abstract
+//     nouns to the high level.
+//   - Summary: the most informative distinct sentences that fit.
+//   - Answer: one to five sentences of the passages, cited. It follows a name
+//     from one passage into another, so that a question whose answer lies in two
+//     documents is answered from both.
+//   - Embed: texts that share words, word parts or characters are near.
+//
+// # What it cannot do
+//
+// It does not understand. It never rephrases, infers, counts or compares; it
+// resolves a pronoun only to the subject of the sentence before; it does not
+// translate, so that a question finds only passages of its own language and
+// names written alike; synonyms are strangers to it; it cannot see a relation
+// that is spread over two sentences; a capitalised common word at the head of
+// a sentence is sometimes taken for a name; and segmentation of Chinese is by a
+// small list of function words. Gleaning finds nothing more, and chatting is
+// refused with an honest sentence. For real work configure a language model.
+//
+// # Guarantees
+//
+// Equal requests give equal bytes on every platform. Values are immutable, and
+// all methods are safe for concurrent use. Time and memory are linear in the
+// input whatever it holds; extraction reads at most the first 1 MiB of a chunk.
+// Nothing panics on any input. Word lists are this package's own.
+package offline
