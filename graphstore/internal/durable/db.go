@@ -34,6 +34,9 @@ type DB struct {
 	open      int        // snapshots
 	idle      chan struct{}
 
+	segmentsMu sync.Mutex
+	segments   []SegmentInfo // published
+
 	closing  sync.Mutex // one Close at a time
 	done     bool
 	closeErr error
@@ -64,8 +67,9 @@ func (d *DB) Health() error { return d.health.err() }
 // Fail makes err the sticky failure of the store, unless it already has one.
 func (d *DB) Fail(err error) { d.health.fail(err) }
 
-// NewBatch returns an empty batch. It belongs to the caller until Apply, and
-// is closed by Commit or by the caller after SyncWait.
+// NewBatch returns an empty batch. Close it after SyncWait returned nil, or
+// without ever applying it. After an error of Apply or SyncWait leave it to the
+// garbage collector: Close would recycle a batch that the log may still write.
 func (d *DB) NewBatch() *pebble.Batch { return d.kv.NewBatch() }
 
 // Apply makes b visible to later snapshots and starts to write it. Calls take
@@ -76,7 +80,18 @@ func (d *DB) Apply(b *pebble.Batch) error {
 	if d.readOnly {
 		return fmt.Errorf("durable: apply: %w", ErrReadOnly)
 	}
-	return d.enter("apply", func() error { return d.kv.ApplyNoSyncWait(b, pebble.Sync) })
+	return d.enter("apply", func() error {
+		before := d.health.fatals.Load()
+		if err := d.kv.ApplyNoSyncWait(b, pebble.Sync); err != nil {
+			return err
+		}
+		if d.health.fatals.Load() != before {
+			// Perhaps it was this batch that Pebble gave up on. Then
+			// nobody will ever end its SyncWait.
+			return d.health.err()
+		}
+		return nil
+	})
 }
 
 // SyncWait waits until b, which Apply has taken, is durable. An error means
@@ -92,11 +107,13 @@ func (d *DB) SyncWait(b *pebble.Batch) error {
 
 // Commit applies b, waits until it is durable, and closes it.
 func (d *DB) Commit(b *pebble.Batch) error {
-	defer b.Close()
 	if err := d.Apply(b); err != nil {
 		return err
 	}
-	return d.SyncWait(b)
+	if err := d.SyncWait(b); err != nil {
+		return err
+	}
+	return b.Close()
 }
 
 // Flush writes everything that is only in the log into tables.
@@ -104,7 +121,10 @@ func (d *DB) Flush() error {
 	if d.readOnly {
 		return fmt.Errorf("durable: flush: %w", ErrReadOnly)
 	}
-	return d.enter("flush", d.kv.Flush)
+	if err := d.enter("flush", d.kv.Flush); err != nil {
+		return err
+	}
+	return d.health.err()
 }
 
 // Metrics returns Pebble's numbers, or nil when the store is closed. It takes
@@ -175,7 +195,7 @@ func (d *DB) enter(op string, call func() error) (err error) {
 		}
 		return fmt.Errorf("durable: %s: %w", op, classify(err))
 	}
-	return d.health.err()
+	return nil
 }
 
 // panicError is a panic of Pebble, caught.

@@ -67,7 +67,7 @@ func look(fs vfs.FS, dir string) (ours bool, err error) {
 			ours = true
 		case sealName:
 			sealed = true
-		case lockName, kvNewName, segName, idxName:
+		case lockName, kvNewName, segName, idxName, sealName + tmpSuffix:
 		default:
 			foreign = name
 		}

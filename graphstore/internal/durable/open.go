@@ -64,13 +64,16 @@ func (d *DB) start(o Options) (err error) {
 	} else if err := d.inspect(o); err != nil || o.ReadOnly {
 		return err
 	}
+	if err := d.tidy(); err != nil {
+		return err
+	}
 	if err := d.unseal(); err != nil {
 		return err
 	}
 	if err := d.openKV(o, kvName, false); err != nil {
 		return err
 	}
-	return d.collect()
+	return d.collect(d.clean || o.Verify != nil)
 }
 
 // inspect checks an existing store without changing anything. A read-only
@@ -88,6 +91,9 @@ func (d *DB) inspect(o Options) (err error) {
 	if err := checkFormat(d); err != nil {
 		return wrap("open", d.dir, err)
 	}
+	if d.segments, err = d.readSegments(d); err != nil {
+		return wrap("open", d.dir, err)
+	}
 	if !d.clean {
 		d.log.Warn("store was not closed cleanly", "dir", d.dir)
 		if o.Verify != nil {
@@ -100,6 +106,20 @@ func (d *DB) inspect(o Options) (err error) {
 		return nil
 	}
 	return d.closeKV()
+}
+
+// tidy removes what a crash while creating or sealing left behind.
+func (d *DB) tidy() error {
+	for _, name := range []string{kvNewName, sealName + tmpSuffix} {
+		path := d.Path(name)
+		if _, err := d.fs.Stat(path); isNotExist(err) {
+			continue
+		}
+		if err := d.fs.RemoveAll(path); err != nil {
+			return wrap("remove", path, err)
+		}
+	}
+	return nil
 }
 
 // create makes the database under another name and renames it when it is

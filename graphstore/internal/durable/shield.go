@@ -99,6 +99,14 @@ func (s *shield) Create(name string, category vfs.DiskWriteCategory) (vfs.File, 
 	if !s.health.ok() {
 		return s.createFrozen(name, category)
 	}
+	if strings.HasPrefix(s.FS.PathBase(name), "marker.manifest.") {
+		// Pebble syncs the new manifest's entry together with the marker
+		// that names it. A disk that keeps only the marker has no store.
+		if err := syncDir(s.FS, s.dir); err != nil {
+			s.health.fail(err)
+			return s.createFrozen(name, category)
+		}
+	}
 	f, err := s.FS.Create(name, category)
 	switch {
 	case err == nil:
@@ -246,7 +254,7 @@ type vitalFile struct {
 
 func (f *vitalFile) do(op string, fn func() error) error {
 	if f.shield.health.ok() {
-		f.shield.absorb(op, f.name, fn())
+		f.shield.absorb(op, f.name, guard(fn))
 	}
 	return nil
 }
@@ -271,6 +279,16 @@ func (f *vitalFile) SyncData() error { return f.do("sync", f.File.SyncData) }
 
 func (f *vitalFile) SyncTo(length int64) (full bool, err error) {
 	return full, f.do("sync", func() (err error) { full, err = f.File.SyncTo(length); return err })
+}
+
+// Stat is asked for the size of a recycled log, for accounting only.
+func (f *vitalFile) Stat() (vfs.FileInfo, error) {
+	info, err := f.File.Stat()
+	if err == nil {
+		return info, nil
+	}
+	f.shield.absorb("stat", f.name, err)
+	return vfs.NewMemFile(nil).Stat()
 }
 
 // Close closes the file in any case, so that no descriptor leaks.
