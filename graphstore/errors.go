@@ -1,42 +1,52 @@
 package graphstore
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/lightctl/lightrag/format"
+	"github.com/lightctl/lightrag/graphstore/internal/durable"
 )
 
 // Sentinels for errors.Is.
 var (
-	ErrNotFound = errors.New("not found")
-	ErrClosed   = errors.New("store is closed")
-	ErrReadOnly = errors.New("store is read-only")
-	ErrLocked   = errors.New("store is in use by another process")
-	ErrCorrupt  = format.ErrCorrupt
-	ErrTooNew   = format.ErrTooNew
-	ErrMismatch = errors.New("mismatch")
-	ErrDiskFull = errors.New("no space left on the disk")
-	ErrFailed   = errors.New("store failed")
-	ErrExists   = errors.New("already exists")
-	ErrInvalid  = format.ErrInvalid
+	ErrNotFound = durable.ErrNotFound
+	ErrClosed   = durable.ErrClosed
+	ErrReadOnly = durable.ErrReadOnly
+	ErrLocked   = durable.ErrLocked
+	ErrCorrupt  = durable.ErrCorrupt
+	ErrTooNew   = durable.ErrTooNew
+	ErrMismatch = durable.ErrMismatch
+	ErrDiskFull = durable.ErrDiskFull
+	ErrFailed   = durable.ErrFailed
+	ErrExists   = durable.ErrExists
+	ErrInvalid  = durable.ErrInvalid
 )
 
-// CorruptionError says which bytes of which file are damaged.
+// CorruptionError says which bytes of which file are damaged. It matches
+// ErrCorrupt.
 type CorruptionError = format.CorruptionError
 
 // MismatchError says which fixed property of a store differs from what was
 // asked for. It matches ErrMismatch.
-type MismatchError struct {
-	Field string
-	Have  string
-	Want  string
+type MismatchError = durable.MismatchError
+
+// invalidf says what a caller passed that cannot be stored.
+func invalidf(text string, args ...any) error {
+	return fmt.Errorf(text+": %w", append(args, ErrInvalid)...)
 }
 
-// Error names the field and both values.
-func (e *MismatchError) Error() string {
-	return fmt.Sprintf("%s is %s, wanted %s: %s", e.Field, e.Have, e.Want, ErrMismatch)
+// corruptf says what is wrong with rows that are well formed one by one.
+func corruptf(text string, args ...any) error {
+	return fmt.Errorf(text+": %w", append(args, ErrCorrupt)...)
 }
 
-// Is reports whether target is ErrMismatch.
-func (e *MismatchError) Is(target error) bool { return target == ErrMismatch }
+// opError adds the operation and its object, as the last layer does.
+func opError(op, object string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if object != "" {
+		op += " " + object
+	}
+	return fmt.Errorf("lightrag: %s: %w", op, err)
+}

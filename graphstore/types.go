@@ -2,6 +2,7 @@ package graphstore
 
 import (
 	"github.com/lightctl/lightrag/format"
+	"github.com/lightctl/lightrag/graphstore/internal/columns"
 )
 
 // NewDocument is a document to be registered. Its chunks are stored as they
@@ -56,7 +57,7 @@ func (s RegisterStatus) String() string {
 
 // RegisterResult is what became of one document.
 type RegisterResult struct {
-	Doc      DocID // 0 for Duplicate and Conflict within an unregistered text
+	Doc      DocID // Duplicate: of the original; Conflict: of the document that has the id
 	Status   RegisterStatus
 	Original string // Duplicate: the id of the document that holds the text
 }
@@ -119,7 +120,7 @@ type CommitInfo struct {
 	NewEntities  int
 	NewRelations int
 	Touched      int // roots whose fragments changed
-	Stale        int // roots that this commit made stale
+	Stale        int // touched roots that are stale now
 	Vectors      int // vectors stored
 }
 
@@ -137,7 +138,7 @@ type DeleteInfo struct {
 	Entities  int // entities that are gone
 	Relations int // relations that are gone
 	Changed   int // roots that remain, with fewer fragments
-	Stale     int // roots that this delete made stale
+	Stale     int // touched roots that are stale now
 	Answers   int
 }
 
@@ -186,10 +187,7 @@ type RefreshInfo struct {
 }
 
 // Neighbor is one end of a relation, seen from the other.
-type Neighbor struct {
-	Entity   EntityID
-	Relation RelationID
-}
+type Neighbor = columns.Neighbor
 
 // Chunk is a chunk with the names of its document.
 type Chunk struct {
@@ -226,22 +224,22 @@ func (f Finding) String() string { return f.Row + ": " + f.Err.Error() }
 // Stats describes a store.
 type Stats struct {
 	Counts
-	Seq             uint64 // newest published commit
-	Stale           uint64 // owners with derived data to be re-made
-	Segments        int
-	SegmentBytes    uint64
-	BufferedBytes   uint64 // of vectors that are not in a segment yet
-	Views           int    // open handles
-	OldestView      uint64 // sequence of the oldest open view
-	LiveViewStates  int    // snapshots that are held
-	DiskBytes       uint64 // of the key-value store
-	WALBytes        uint64
-	MemTableBytes   uint64
-	CacheBytes      int64
-	CacheHits       int64
-	CacheMisses     int64
-	CompactionDebt  uint64
-	PebbleMetrics   string
-	Identity        format.Identity
-	VectorDimension int
+	Identity       format.Identity
+	Seq            uint64 // newest published commit
+	Stale          uint64 // owners with derived data to be re-made
+	Segments       int
+	SegmentBytes   uint64
+	BufferedBytes  uint64 // of vectors that are not in a segment yet
+	MemoryBytes    int64  // of the columns
+	Views          int    // open handles and running reads
+	OldestView     uint64 // sequence of the oldest open view
+	LiveViewStates int    // snapshots that are held
+	DiskBytes      uint64 // of the key-value store
+	WALBytes       uint64
+	MemTableBytes  uint64
+	CacheBytes     int64
+	CacheHits      int64
+	CacheMisses    int64
+	CompactionDebt uint64
+	KV             string // the key-value store's own report
 }

@@ -1,0 +1,436 @@
+package graphstore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/lightctl/lightrag/format"
+	"github.com/lightctl/lightrag/graphstore/internal/columns"
+)
+
+// Commit makes a prepared contribution durable and visible, in one step. What
+// other commits changed since Prepare is taken into account without asking the
+// caller again: a vector that no longer fits its owner's text makes the owner
+// stale instead. The document becomes processed; an earlier contribution of
+// it, or of the document that it replaces, goes in the same step.
+//
+// After an error nothing is visible. Unless the error matches ErrFailed,
+// nothing was written.
+func (s *Store) Commit(ctx context.Context, p *Prepared) (CommitInfo, error) {
+	info, err := s.commit(ctx, p)
+	return info, opError("commit document", fmt.Sprint(uint32(p.c.Doc)), err)
+}
+
+func (s *Store) commit(ctx context.Context, p *Prepared) (info CommitInfo, err error) {
+	if p.used {
+		return info, invalidf("prepared contribution was committed before")
+	}
+	given := make(map[ownerName]*Root, len(p.roots))
+	for _, root := range p.roots {
+		if root.Vector == nil {
+			continue
+		}
+		if err := s.checkVector(root.Vector); err != nil {
+			return info, fmt.Errorf("vector of %s %q%q%q: %w", root.Kind, root.Name, root.Src, root.Tgt, err)
+		}
+		given[ownerName{root.Kind, root.Name, root.Src, root.Tgt}] = root
+	}
+	if err := ctx.Err(); err != nil {
+		return info, err
+	}
+	info.Seq, err = s.write(func(tx *txn) error {
+		if err := p.plan.update(ctx, s, tx.base, tx.rows); err != nil {
+			return err
+		}
+		for _, c := range p.plan.changes {
+			if root := given[ownerName{c.kind, c.name, c.src, c.tgt}]; root != nil {
+				c.vector, c.vectorOf = root.Vector, root.TextHash
+			}
+		}
+		p.used = true
+		out, err := tx.plan(&p.plan)
+		if err != nil {
+			return err
+		}
+		info = CommitInfo{NewEntities: out.newEntities, NewRelations: out.newRelations, Touched: len(p.plan.changes),
+			Stale: out.stale, Vectors: out.vectors}
+		return tx.documentCommitted(&p.plan, &p.c)
+	})
+	return info, err
+}
+
+// ownerName names an owner.
+type ownerName struct {
+	kind           Kind
+	name, src, tgt string
+}
+
+// outcome counts what a plan did.
+type outcome struct {
+	newEntities, newRelations   int
+	goneEntities, goneRelations int
+	stale, vectors              int
+}
+
+// plan writes the owners' part of p: drops before additions, relations out
+// before entities and in after them.
+func (tx *txn) plan(p *plan) (out outcome, err error) {
+	tx.assign(p, &out)
+	adj := adjacencyEdits{}
+	for _, c := range p.changes {
+		if c.kind == format.KindRelation && c.next.gone {
+			tx.cols.DropRelation(RelationID(c.owner))
+			adj.edit(c.pair, false)
+			out.goneRelations++
+		}
+	}
+	for _, c := range p.changes {
+		if c.kind == format.KindEntity {
+			if c.next.gone {
+				tx.cols.DropEntity(EntityID(c.owner))
+				out.goneEntities++
+			} else if c.fresh {
+				tx.cols.AddEntity(EntityID(c.owner), c.name)
+			}
+		}
+		if c.kind == format.KindRelation && c.fresh {
+			tx.cols.AddRelation(RelationID(c.owner), c.pair[0], c.pair[1])
+			adj.edit(c.pair, true)
+		}
+		if err := tx.change(c, &out); err != nil {
+			return out, err
+		}
+	}
+	return out, tx.adjacency(adj)
+}
+
+// assign gives new owners their ids, in the order of their names.
+func (tx *txn) assign(p *plan, out *outcome) {
+	for _, c := range p.changes {
+		switch {
+		case !c.fresh:
+			continue
+		case c.kind == format.KindEntity:
+			c.owner = uint32(tx.n.NextEntity)
+			tx.n.NextEntity++
+			out.newEntities++
+		default:
+			c.owner = uint32(tx.n.NextRelation)
+			c.pair = [2]EntityID{EntityID(c.ends[0].owner), EntityID(c.ends[1].owner)}
+			tx.n.NextRelation++
+			out.newRelations++
+		}
+	}
+}
+
+// change writes the rows of one owner.
+func (tx *txn) change(c *change, out *outcome) error {
+	tx.touch(c.kind, c.owner)
+	if err := tx.fragments(c); err != nil {
+		return err
+	}
+	for _, key := range c.next.oldSummary {
+		if err := tx.del(key); err != nil {
+			return err
+		}
+	}
+	if c.next.gone {
+		return tx.dropOwner(c)
+	}
+	for i := range c.next.newSummary {
+		d := &c.next.newSummary[i]
+		tx.key = format.AppendSummaryKey(tx.key[:0], c.kind, c.owner, d.Job.Level, d.Job.First)
+		tx.value = format.AppendSummary(tx.value[:0], tx.s.opts.Summary.summaryRow(&d.Job, d.Text))
+		if err := tx.set(tx.key, tx.value); err != nil {
+			return err
+		}
+	}
+	if c.fresh {
+		if err := tx.addOwner(c); err != nil {
+			return err
+		}
+	}
+	if len(c.add)+len(c.drop) > 0 {
+		c.next.agg.LastSeq = tx.next.seq
+		tx.key = format.AppendAggregateKey(tx.key[:0], c.kind, c.owner)
+		tx.value = format.AppendAggregate(tx.value[:0], &c.next.agg)
+		if err := tx.set(tx.key, tx.value); err != nil {
+			return err
+		}
+	}
+	return tx.record(c, out)
+}
+
+// record writes the record, the vector and the columns of an owner.
+func (tx *txn) record(c *change, out *outcome) error {
+	rec := &c.next.rec
+	slot, has := tx.base.cols.Slot(c.kind, c.owner)
+	if c.fresh {
+		slot, has = 0, false
+	}
+	if c.vector != nil && c.vectorOf == rec.TextHash && (rec.VectorVersion == 0 || rec.VectorHash != rec.TextHash) {
+		version, at, err := tx.vector(c.kind, c.owner, c.vector)
+		if err != nil {
+			return err
+		}
+		rec.VectorVersion, rec.VectorHash = version, rec.TextHash
+		slot, has = at, tx.s.sink != nil
+		out.vectors++
+	}
+	stale := tx.s.staleness(rec)
+	if stale != (format.Stale{}) {
+		out.stale++
+	}
+	if err := tx.setStale(c.kind, c.owner, c.stale, stale); err != nil {
+		return err
+	}
+	tx.key = format.AppendRecordKey(tx.key[:0], c.kind, c.owner)
+	tx.value = format.AppendRecord(tx.value[:0], rec)
+	if c.fresh || rowSum(tx.key, tx.value) != c.recSum {
+		if err := tx.setSummed(tx.key, tx.value, c.recSum); err != nil {
+			return err
+		}
+	}
+	tx.setColumns(c, slot, has)
+	return nil
+}
+
+// staleness says what of a record is to be re-made.
+func (s *Store) staleness(rec *format.Record) format.Stale {
+	return format.Stale{
+		Vector:  s.ident.Dim > 0 && (rec.VectorVersion == 0 || rec.VectorHash != rec.TextHash),
+		Summary: rec.Pending,
+	}
+}
+
+// setColumns writes the owner's row of the columns, if anything in it changes.
+func (tx *txn) setColumns(c *change, slot uint32, has bool) {
+	rec, sources := &c.next.rec, c.next.sources
+	base := tx.base.cols
+	if c.kind == format.KindEntity {
+		id := EntityID(c.owner)
+		if !c.fresh && sources != nil && slices.Equal(sources, base.EntitySources(id)) {
+			sources = nil
+		}
+		if c.fresh || sources != nil || tx.columnsDiffer(c, slot, has) {
+			tx.cols.SetEntity(id, columns.EntityRow{LineTokens: rec.LineTokens, Slot: slot, HasSlot: has, Sole: rec.Sole, Sources: sources})
+		}
+		return
+	}
+	id := RelationID(c.owner)
+	if !c.fresh && sources != nil && slices.Equal(sources, base.RelationSources(id)) {
+		sources = nil
+	}
+	if c.fresh || sources != nil || rec.Weight != base.Weight(id) || tx.columnsDiffer(c, slot, has) {
+		tx.cols.SetRelation(id, columns.RelationRow{Weight: rec.Weight, LineTokens: rec.LineTokens, Slot: slot, HasSlot: has,
+			Sole: rec.Sole, Sources: sources})
+	}
+}
+
+func (tx *txn) columnsDiffer(c *change, slot uint32, has bool) bool {
+	base := tx.base.cols
+	oldSlot, had := base.Slot(c.kind, c.owner)
+	oldSole, _ := base.Sole(c.kind, c.owner)
+	return base.LineTokens(c.kind, c.owner) != c.next.rec.LineTokens || oldSole != c.next.rec.Sole || had != has || oldSlot != slot
+}
+
+// fragments writes the fragment and description rows that go and come.
+func (tx *txn) fragments(c *change) error {
+	for i := range c.drop {
+		f := &c.drop[i]
+		tx.key = format.AppendFragmentKey(tx.key[:0], c.kind, c.owner, f.key)
+		tx.n.Sum -= keySum(tx.key)
+		tx.n.Fragments--
+		if err := tx.del(tx.key); err != nil {
+			return err
+		}
+		if f.Description != "" {
+			if err := tx.del(format.AppendDescriptionKey(tx.key[:0], c.kind, c.owner, descriptionHash(f.Description), f.key)); err != nil {
+				return err
+			}
+		}
+	}
+	for i := range c.add {
+		f := &c.add[i]
+		if f.via != nil {
+			f.Relation = RelationID(f.via.owner)
+		}
+		tx.key = format.AppendFragmentKey(tx.key[:0], c.kind, c.owner, f.key)
+		tx.n.Sum += keySum(tx.key)
+		tx.n.Fragments++
+		tx.value = format.AppendFragment(tx.value[:0], &f.Fragment)
+		if err := tx.set(tx.key, tx.value); err != nil {
+			return err
+		}
+		if f.Description != "" {
+			if err := tx.set(format.AppendDescriptionKey(tx.key[:0], c.kind, c.owner, descriptionHash(f.Description), f.key), nil); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// addOwner writes the rows that say that an owner exists.
+func (tx *txn) addOwner(c *change) error {
+	if c.kind == format.KindEntity {
+		tx.n.Entities++
+		tx.key = format.AppendNameKey(tx.key[:0], c.name)
+		if err := tx.set(tx.key, format.AppendEntityID(nil, EntityID(c.owner))); err != nil {
+			return err
+		}
+		tx.key = format.AppendEntityNameKey(tx.key[:0], EntityID(c.owner))
+		return tx.setSummed(tx.key, []byte(c.name), 0)
+	}
+	tx.n.Relations++
+	tx.key = format.AppendPairKey(tx.key[:0], c.pair[0], c.pair[1])
+	return tx.setSummed(tx.key, format.AppendRelationID(nil, RelationID(c.owner)), 0)
+}
+
+// dropOwner deletes what is left of an owner without fragments.
+func (tx *txn) dropOwner(c *change) error {
+	if err := tx.setStale(c.kind, c.owner, c.stale, format.Stale{}); err != nil {
+		return err
+	}
+	if err := tx.del(format.AppendAggregateKey(tx.key[:0], c.kind, c.owner)); err != nil {
+		return err
+	}
+	tx.n.Sum -= c.recSum
+	if err := tx.del(format.AppendRecordKey(tx.key[:0], c.kind, c.owner)); err != nil {
+		return err
+	}
+	if c.kind == format.KindEntity {
+		tx.n.Entities--
+		if err := tx.del(format.AppendNameKey(tx.key[:0], c.name)); err != nil {
+			return err
+		}
+		tx.key = format.AppendEntityNameKey(tx.key[:0], EntityID(c.owner))
+		tx.n.Sum -= rowSum(tx.key, []byte(c.name))
+		return tx.del(tx.key)
+	}
+	tx.n.Relations--
+	tx.key = format.AppendPairKey(tx.key[:0], c.pair[0], c.pair[1])
+	tx.n.Sum -= rowSum(tx.key, format.AppendRelationID(nil, RelationID(c.owner)))
+	return tx.del(tx.key)
+}
+
+// documentCommitted writes the rows of the documents and chunks of a commit.
+func (tx *txn) documentCommitted(p *plan, c *Contribution) error {
+	if err := tx.removeDocuments(p); err != nil {
+		return err
+	}
+	row := p.docRow
+	var owners format.DocumentOwners
+	row.Entities, row.Relations = 0, 0
+	for _, ch := range p.changes {
+		if len(ch.add) == 0 {
+			continue
+		}
+		if ch.kind == format.KindEntity {
+			row.Entities++
+		} else {
+			row.Relations++
+		}
+		for i := range ch.add {
+			owners.Fragments = append(owners.Fragments, format.OwnerFragment{Kind: ch.kind, Owner: ch.owner, Key: ch.add[i].key})
+		}
+	}
+	tx.key = format.AppendOwnersKey(tx.key[:0], p.doc)
+	tx.value = format.AppendDocumentOwners(tx.value[:0], &owners)
+	if err := tx.set(tx.key, tx.value); err != nil {
+		return err
+	}
+	for i := range p.chunks {
+		if err := tx.addChunk(&p.chunks[i]); err != nil {
+			return err
+		}
+	}
+	row.Status, row.Error = format.StatusProcessed, ""
+	row.Generation++
+	row.Malformed, row.Failed = c.Malformed, c.Failed
+	row.Updated = tx.s.opts.Now().Unix()
+	return tx.setDocument(p.doc, &row, &p.docRow)
+}
+
+// addChunk makes a chunk visible.
+func (tx *txn) addChunk(c *chunkAddition) error {
+	row := c.row
+	col := columns.ChunkRow{Doc: row.Doc, Order: row.Order, LineTokens: row.LineTokens}
+	if c.vector != nil {
+		version, slot, err := tx.vector(format.KindChunk, uint32(c.id), c.vector)
+		if err != nil {
+			return err
+		}
+		row.VectorVersion = version
+		col.Slot, col.HasSlot = slot, tx.s.sink != nil
+	}
+	stale := format.Stale{Vector: tx.s.ident.Dim > 0 && row.VectorVersion == 0}
+	if err := tx.setStale(format.KindChunk, uint32(c.id), format.Stale{}, stale); err != nil {
+		return err
+	}
+	tx.touch(format.KindChunk, uint32(c.id))
+	tx.cols.AddChunk(c.id, col)
+	tx.n.Chunks++
+	tx.key = format.AppendChunkRowKey(tx.key[:0], c.id)
+	tx.value = format.AppendChunkRow(tx.value[:0], &row)
+	return tx.setSummed(tx.key, tx.value, 0)
+}
+
+// removeDocuments deletes the rows of the documents and chunks that go.
+func (tx *txn) removeDocuments(p *plan) error {
+	for i := range p.gone {
+		g := &p.gone[i]
+		stale, _, err := tx.rows.stale(format.KindChunk, uint32(g.id))
+		if err != nil {
+			return err
+		}
+		if err := tx.setStale(format.KindChunk, uint32(g.id), stale, format.Stale{}); err != nil {
+			return err
+		}
+		tx.touch(format.KindChunk, uint32(g.id))
+		tx.cols.DropChunk(g.id)
+		tx.n.Chunks--
+		tx.n.Sum -= g.sum
+		if err := tx.del(format.AppendChunkRowKey(tx.key[:0], g.id)); err != nil {
+			return err
+		}
+	}
+	for i := range p.removed {
+		rd := &p.removed[i]
+		if rd.committed {
+			if err := tx.del(format.AppendOwnersKey(tx.key[:0], rd.id)); err != nil {
+				return err
+			}
+		}
+		if rd.keepRow {
+			continue
+		}
+		if err := tx.dropDocument(rd.id, &rd.row); err != nil {
+			return err
+		}
+		if err := tx.rename(rd.row.ID, rd.id, p.doc); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rename settles whom an id names when the document gone goes: its successor
+// now committed, the one that is still pending, or nobody.
+func (tx *txn) rename(id string, gone, committed DocID) error {
+	heir := tx.replacement(id)
+	if heir == gone {
+		tx.setReplacement(id, 0)
+		return nil // the id names the document that was to be replaced
+	}
+	named, err := tx.documentByName(id)
+	if err != nil || named != gone {
+		return err
+	}
+	if committed != 0 {
+		heir = committed
+	}
+	tx.setReplacement(id, 0)
+	return tx.setName(id, heir)
+}

@@ -1,0 +1,304 @@
+package graphstore
+
+import (
+	"bytes"
+	"errors"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/lightctl/lightrag/format"
+	"github.com/lightctl/lightrag/graphstore/internal/columns"
+	"github.com/lightctl/lightrag/graphstore/internal/durable"
+)
+
+// loaded is what is read of a store when it opens.
+type loaded struct {
+	n         format.Counters
+	cols      *columns.Loader
+	versions  map[uint64]uint32 // owner -> version of its vector
+	hashes    map[[32]byte]DocID
+	replacing map[string]DocID
+	stale     uint64
+	buffered  uint64
+
+	seen   format.Counters // what was counted
+	places map[uint64]ChunkID
+	it     *pebble.Iterator // records, read along with the fragments
+}
+
+// load reads the columns from r and verifies the counters.
+func (s *Store) load(r durable.Reader) (*loaded, error) {
+	ld := &loaded{
+		cols: columns.NewLoader(), versions: make(map[uint64]uint32),
+		hashes: make(map[[32]byte]DocID), replacing: make(map[string]DocID), places: make(map[uint64]ChunkID),
+	}
+	rows := newRows(r)
+	err := ld.read(s, rows)
+	if e := rows.close(); err == nil {
+		err = e
+	}
+	ld.places = nil
+	if err != nil {
+		return nil, err
+	}
+	return ld, nil
+}
+
+func (ld *loaded) read(s *Store, r *rows) error {
+	found, err := r.get(format.AppendMetaKey(nil, metaCounters), func(b []byte) error { return format.DecodeCounters(b, &ld.n) })
+	if err != nil {
+		return err
+	}
+	if !found {
+		if used, err := r.any(); err != nil || used {
+			return errors.Join(err, corruptf("store has no counters"))
+		}
+		ld.n = newCounters()
+		return nil
+	}
+	for _, step := range []func(*rows) error{ld.documents, ld.chunks, ld.names, ld.pairs} {
+		if err := step(r); err != nil {
+			return err
+		}
+	}
+	if err := ld.owners(r, s.opts.MaxSources); err != nil {
+		return err
+	}
+	if err := ld.others(r); err != nil {
+		return err
+	}
+	return ld.verify()
+}
+
+// each calls fn for every row of a table and adds it to the sum.
+func (ld *loaded) each(r *rows, t format.Table, count *uint64, fn func(key, value []byte) error) error {
+	lower, _ := format.TableBounds(t)
+	counts, _ := summed(t)
+	return r.scan(lower, func(key, value []byte) (bool, error) {
+		if counts {
+			ld.seen.Sum += rowSum(key, value)
+		}
+		*count++
+		return true, fn(key, value)
+	})
+}
+
+func (ld *loaded) documents(r *rows) error {
+	var pending []DocID
+	ids := make(map[DocID]string)
+	err := ld.each(r, format.TableDocuments, &ld.seen.Documents, func(key, value []byte) error {
+		doc, err := format.DecodeDocumentKey(key)
+		if err != nil {
+			return err
+		}
+		var row format.Document
+		if err := format.DecodeDocument(value, &row); err != nil {
+			return err
+		}
+		if doc >= ld.n.NextDoc {
+			return corruptf("document %d is beyond the counters", doc)
+		}
+		ld.hashes[row.Hash] = doc
+		if row.Status != format.StatusProcessed {
+			pending = append(pending, doc)
+			ids[doc] = row.ID
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, doc := range pending {
+		named, ok, err := r.documentByName(ids[doc])
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return corruptf("document %d has no name row", doc)
+		}
+		if named != doc {
+			ld.replacing[ids[doc]] = doc
+		}
+	}
+	return nil
+}
+
+func (ld *loaded) chunks(r *rows) error {
+	return ld.each(r, format.TableChunkRows, &ld.seen.Chunks, func(key, value []byte) error {
+		id, err := format.DecodeChunkRowKey(key)
+		if err != nil {
+			return err
+		}
+		var row format.ChunkRow
+		if err := format.DecodeChunkRow(value, &row); err != nil {
+			return err
+		}
+		ld.cols.AddChunk(id, columns.ChunkRow{Doc: row.Doc, Order: row.Order, LineTokens: row.LineTokens})
+		ld.places[uint64(row.Doc)<<32|uint64(row.Order)] = id
+		if row.VectorVersion != 0 {
+			ld.versions[ownerKey(format.KindChunk, uint32(id))] = row.VectorVersion
+		}
+		return nil
+	})
+}
+
+func (ld *loaded) names(r *rows) error {
+	return ld.each(r, format.TableEntityNames, &ld.seen.Entities, func(key, value []byte) error {
+		id, err := format.DecodeEntityNameKey(key)
+		ld.cols.AddEntity(id, string(value))
+		return err
+	})
+}
+
+func (ld *loaded) pairs(r *rows) error {
+	return ld.each(r, format.TablePairs, &ld.seen.Relations, func(key, value []byte) error {
+		lo, hi, err := format.DecodePairKey(key)
+		if err != nil {
+			return err
+		}
+		id, err := format.DecodeRelationID(value)
+		ld.cols.AddRelation(id, lo, hi)
+		return err
+	})
+}
+
+// owners reads records and fragment keys side by side: both are sorted by
+// owner, and every owner has both.
+func (ld *loaded) owners(r *rows, max int) error {
+	records, err := r.iter(format.TableRecords)
+	if err != nil {
+		return err
+	}
+	fragments, err := r.iter(format.TableFragments)
+	if err != nil {
+		return err
+	}
+	var rec format.Record
+	var sources []ChunkID
+	more := fragments.First()
+	for ok := records.First(); ok; ok = records.Next() {
+		kind, owner, err := format.DecodeRecordKey(records.Key())
+		if err != nil {
+			return err
+		}
+		value, err := records.ValueAndErr()
+		if err != nil {
+			return err
+		}
+		if err := format.DecodeRecord(value, &rec); err != nil {
+			return err
+		}
+		ld.seen.Sum += rowSum(records.Key(), value)
+		prefix := format.AppendFragmentPrefix(nil, kind, owner)
+		sources = sources[:0]
+		last := uint64(0)
+		n := 0
+		for ; more && bytes.HasPrefix(fragments.Key(), prefix); more = fragments.Next() {
+			_, _, at, err := format.DecodeFragmentKey(fragments.Key())
+			if err != nil {
+				return err
+			}
+			ld.seen.Sum += keySum(fragments.Key())
+			ld.seen.Fragments++
+			place := uint64(at.Doc)<<32 | uint64(at.Order)
+			if n++; n > 1 && place == last || max >= 0 && len(sources) >= max {
+				continue
+			}
+			last = place
+			id, ok := ld.places[place]
+			if !ok {
+				return corruptf("fragment of %s %d is of chunk %d of document %d, which is not visible", kind, owner, at.Order, at.Doc)
+			}
+			sources = append(sources, id)
+		}
+		if n == 0 {
+			return corruptf("%s %d has a record and no fragment", kind, owner)
+		}
+		if rec.VectorVersion != 0 {
+			ld.versions[ownerKey(kind, owner)] = rec.VectorVersion
+		}
+		switch kind {
+		case format.KindEntity:
+			ld.cols.SetEntity(EntityID(owner), columns.EntityRow{LineTokens: rec.LineTokens, Sole: rec.Sole, Sources: sources})
+		case format.KindRelation:
+			ld.cols.SetRelation(RelationID(owner), columns.RelationRow{Weight: rec.Weight, LineTokens: rec.LineTokens, Sole: rec.Sole, Sources: sources})
+		}
+	}
+	if more {
+		return corruptf("fragment without a record")
+	}
+	return errors.Join(records.Error(), fragments.Error())
+}
+
+// others counts the rows that are not part of the columns.
+func (ld *loaded) others(r *rows) error {
+	var n uint64
+	if err := ld.each(r, format.TableStale, &ld.stale, func(_, _ []byte) error { return nil }); err != nil {
+		return err
+	}
+	if err := ld.each(r, format.TableSegments, &ld.seen.Segments, func(_, _ []byte) error { return nil }); err != nil {
+		return err
+	}
+	return ld.each(r, format.TableBuffered, &n, func(_, value []byte) error {
+		ld.buffered += uint64(len(value))
+		return nil
+	})
+}
+
+// verify compares what was counted with what the last commit counted.
+func (ld *loaded) verify() error {
+	for _, c := range [...]struct {
+		what      string
+		have, was uint64
+	}{
+		{"documents", ld.seen.Documents, ld.n.Documents},
+		{"chunks", ld.seen.Chunks, ld.n.Chunks},
+		{"entities", ld.seen.Entities, ld.n.Entities},
+		{"relations", ld.seen.Relations, ld.n.Relations},
+		{"fragments", ld.seen.Fragments, ld.n.Fragments},
+		{"segments", ld.seen.Segments, ld.n.Segments},
+	} {
+		if c.have != c.was {
+			return corruptf("%d %s, the last commit counted %d: rows are missing or were rolled back", c.have, c.what, c.was)
+		}
+	}
+	if ld.seen.Sum != ld.n.Sum {
+		return corruptf("sum of all rows is %016x, the last commit had %016x: rows are missing or were rolled back", ld.seen.Sum, ld.n.Sum)
+	}
+	return nil
+}
+
+// loadVectors tells the sink every live vector.
+func (s *Store) loadVectors(ld *loaded) error {
+	if s.sink == nil {
+		return nil
+	}
+	want := len(ld.versions)
+	err := s.db.LoadVectors(func(kind Kind, owner, version uint32, vec []float32) error {
+		key := ownerKey(kind, owner)
+		if v, ok := ld.versions[key]; !ok || v != version {
+			return nil
+		}
+		if len(vec) != int(s.ident.Dim) {
+			return corruptf("vector of %s %d has dimension %d, the store %d", kind, owner, len(vec), s.ident.Dim)
+		}
+		delete(ld.versions, key) // the second copy of a vector is not told again
+		slot, err := s.sink.Append(kind, owner, version, vec)
+		if err != nil {
+			return err
+		}
+		switch kind {
+		case format.KindEntity:
+			ld.cols.SetEntitySlot(EntityID(owner), slot)
+		case format.KindRelation:
+			ld.cols.SetRelationSlot(RelationID(owner), slot)
+		case format.KindChunk:
+			ld.cols.SetChunkSlot(ChunkID(owner), slot)
+		}
+		return nil
+	})
+	if err == nil && len(ld.versions) > 0 {
+		s.log.Warn("vectors are missing", "missing", len(ld.versions), "wanted", want)
+	}
+	return err
+}

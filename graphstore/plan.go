@@ -1,0 +1,327 @@
+package graphstore
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/lightctl/lightrag/format"
+)
+
+// plan is everything a commit, a delete or a refresh will write, worked out
+// against the state of one sequence number. Under the writer's lock it is
+// brought up to date with what was committed since.
+type plan struct {
+	base    uint64
+	doc     DocID // whose contribution comes; 0: none
+	docRow  format.Document
+	adds    []*change // changes made from the contribution, before resolution
+	renewed []*change // owners whose derived data is re-made
+	removed []removedDoc
+	changes []*change // entities by name, then relations by (src, tgt)
+	chunks  []chunkAddition
+	gone    []chunkRemoval
+}
+
+// removedDoc is a document whose contribution goes.
+type removedDoc struct {
+	id        DocID
+	row       format.Document
+	owners    format.DocumentOwners
+	committed bool
+	keepRow   bool // its rows stay: it is committed anew
+}
+
+type chunkAddition struct {
+	id     ChunkID
+	row    format.ChunkRow
+	vector []float32
+}
+
+type chunkRemoval struct {
+	id  ChunkID
+	row format.ChunkRow
+	sum uint64
+}
+
+// ownerKey is one number per owner; documents have kind 0.
+func ownerKey(kind Kind, owner uint32) uint64 { return uint64(kind)<<32 | uint64(owner) }
+
+func compareChanges(a, b *change) int {
+	return cmp.Or(cmp.Compare(a.kind, b.kind), strings.Compare(a.name, b.name),
+		strings.Compare(a.src, b.src), strings.Compare(a.tgt, b.tgt))
+}
+
+// deriver returns a deriver over a state of the store.
+func (s *Store) deriver(st *state, r *rows, removed []removedDoc) *deriver {
+	d := &deriver{
+		rows: r, cols: st.cols, max: s.opts.MaxSources, policy: s.opts.Summary, measure: s.measure,
+		removed: make(map[DocID]struct{}, len(removed)),
+	}
+	for i := range removed {
+		d.removed[removed[i].id] = struct{}{}
+	}
+	return d
+}
+
+// replaces lists the documents whose contribution goes when doc is committed:
+// its own earlier one, and the document that it replaces.
+func replaces(r *rows, doc DocID, row *format.Document) ([]DocID, error) {
+	var out []DocID
+	_, committed, err := r.owners(doc)
+	if err != nil {
+		return nil, err
+	}
+	if committed {
+		out = append(out, doc)
+	}
+	named, ok, err := r.documentByName(row.ID)
+	if err != nil {
+		return nil, err
+	}
+	if ok && named != doc {
+		out = append(out, named)
+	}
+	return out, nil
+}
+
+// readRemoved reads what is needed of the documents that go.
+func (p *plan) readRemoved(r *rows, docs []DocID) error {
+	p.removed, p.gone = nil, nil
+	for _, doc := range docs {
+		row, ok, err := r.document(doc)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return corruptf("document %d has a name but no row", doc)
+		}
+		rd := removedDoc{id: doc, row: row, keepRow: doc == p.doc}
+		if rd.owners, rd.committed, err = r.owners(doc); err != nil {
+			return err
+		}
+		if rd.committed {
+			var ids []ChunkID
+			if err := r.chunksOf(doc, func(_ uint32, c *format.Chunk) error {
+				ids = append(ids, c.ID)
+				return nil
+			}); err != nil {
+				return err
+			}
+			for _, id := range ids {
+				row, sum, ok, err := r.chunkRow(id)
+				if err != nil {
+					return err
+				}
+				if ok {
+					p.gone = append(p.gone, chunkRemoval{id, row, sum})
+				}
+			}
+		}
+		p.removed = append(p.removed, rd)
+	}
+	return nil
+}
+
+// build resolves and derives every change against st. The contribution's own
+// changes in p.adds are used again when it is called anew.
+func (p *plan) build(ctx context.Context, s *Store, st *state, r *rows, docs []DocID) error {
+	if err := p.readRemoved(r, docs); err != nil {
+		return err
+	}
+	p.base = st.seq
+	p.changes = append(p.changes[:0], p.adds...)
+	d := s.deriver(st, r, p.removed)
+	byOwner := make(map[uint64]*change, len(p.adds))
+	for _, c := range p.adds {
+		c.drop = nil
+		if err := d.resolve(c); err != nil {
+			return err
+		}
+		if !c.fresh {
+			byOwner[ownerKey(c.kind, c.owner)] = c
+		}
+	}
+	for _, c := range p.renewed {
+		if d.live(c.kind, c.owner) {
+			p.changes = append(p.changes, c)
+		}
+	}
+	for i := range p.removed {
+		if err := p.drops(d, &p.removed[i], byOwner); err != nil {
+			return err
+		}
+	}
+	slices.SortFunc(p.changes, compareChanges)
+	for i, c := range p.changes {
+		if i%256 == 0 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+		}
+		if err := d.renew(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// resolve finds out whether c's owner exists. The ends of a relation are
+// resolved before the relation.
+func (d *deriver) resolve(c *change) (err error) {
+	var ok bool
+	if c.kind == format.KindEntity {
+		var id EntityID
+		id, ok, err = d.rows.entity(c.name)
+		c.owner, c.fresh = uint32(id), !ok
+		return err
+	}
+	c.owner, c.fresh = 0, true
+	if c.ends[0].fresh || c.ends[1].fresh {
+		return nil
+	}
+	var id RelationID
+	id, ok, err = d.rows.pair(EntityID(c.ends[0].owner), EntityID(c.ends[1].owner))
+	c.owner, c.fresh = uint32(id), !ok
+	return err
+}
+
+// renew reads the stored state of c's owner and derives c.
+func (d *deriver) renew(c *change) error {
+	if c.fresh {
+		c.agg, c.rec, c.recSum, c.stale = format.Aggregate{}, format.Record{}, 0, format.Stale{}
+	} else if err := d.load(c); err != nil {
+		return err
+	}
+	return d.derive(c)
+}
+
+// drops adds the fragments of a document to the changes of their owners.
+func (p *plan) drops(d *deriver, rd *removedDoc, byOwner map[uint64]*change) error {
+	for _, of := range rd.owners.Fragments {
+		c := byOwner[ownerKey(of.Kind, of.Owner)]
+		if c == nil {
+			c = d.existing(of.Kind, of.Owner)
+			if c == nil {
+				return corruptf("document %d contributes to %s %d, which does not exist", rd.id, of.Kind, of.Owner)
+			}
+			byOwner[ownerKey(of.Kind, of.Owner)] = c
+			p.changes = append(p.changes, c)
+		}
+		f, ok, err := d.rows.fragment(of.Kind, of.Owner, of.Key)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return corruptf("document %d contributes a fragment to %s %d that does not exist", rd.id, of.Kind, of.Owner)
+		}
+		c.drop = append(c.drop, fragment{of.Key, f})
+	}
+	return nil
+}
+
+// live says whether an owner exists.
+func (d *deriver) live(kind Kind, owner uint32) bool {
+	switch kind {
+	case format.KindEntity:
+		return d.cols.EntityLive(EntityID(owner))
+	case format.KindRelation:
+		return d.cols.RelationLive(RelationID(owner))
+	}
+	return false
+}
+
+// existing returns a change of an owner that exists, nil if it does not.
+func (d *deriver) existing(kind Kind, owner uint32) *change {
+	if !d.live(kind, owner) {
+		return nil
+	}
+	c := &change{kind: kind, owner: owner}
+	if kind == format.KindEntity {
+		c.name = d.cols.EntityName(EntityID(owner))
+	} else {
+		a, b := d.cols.Ends(RelationID(owner))
+		c.pair = [2]EntityID{a, b}
+		c.src, c.tgt = d.cols.EntityName(a), d.cols.EntityName(b)
+	}
+	return c
+}
+
+// update brings p up to date with the state st, under the writer's lock. Only
+// changes of owners that were written since are derived again.
+func (p *plan) update(ctx context.Context, s *Store, st *state, r *rows) error {
+	if st.seq == p.base {
+		return nil
+	}
+	if p.base < s.touchedFrom || p.documentsTouched(s) {
+		docs, err := p.documents(r)
+		if err != nil {
+			return err
+		}
+		return p.build(ctx, s, st, r, docs)
+	}
+	d := s.deriver(st, r, p.removed)
+	if len(p.renewed) > 0 {
+		p.changes = slices.DeleteFunc(p.changes, func(c *change) bool { return !d.live(c.kind, c.owner) })
+	}
+	for _, c := range p.changes {
+		moved := false
+		if c.fresh || s.touched[ownerKey(c.kind, c.owner)] > p.base {
+			was, old := c.fresh, c.owner
+			if len(c.add) > 0 {
+				if err := d.resolve(c); err != nil {
+					return err
+				}
+			}
+			moved = !was || !c.fresh || c.owner != old
+		}
+		if moved {
+			if err := d.renew(c); err != nil {
+				return err
+			}
+		}
+	}
+	p.base = st.seq
+	return nil
+}
+
+// documentsTouched says whether a document of the plan was written since.
+func (p *plan) documentsTouched(s *Store) bool {
+	if p.doc != 0 && s.touched[ownerKey(0, uint32(p.doc))] > p.base {
+		return true
+	}
+	for i := range p.removed {
+		if s.touched[ownerKey(0, uint32(p.removed[i].id))] > p.base {
+			return true
+		}
+	}
+	return false
+}
+
+// documents reads p's documents again and lists those that go.
+func (p *plan) documents(r *rows) ([]DocID, error) {
+	if p.doc == 0 {
+		var docs []DocID
+		for i := range p.removed {
+			_, ok, err := r.document(p.removed[i].id)
+			if err != nil {
+				return nil, err
+			}
+			if ok {
+				docs = append(docs, p.removed[i].id)
+			}
+		}
+		return docs, nil
+	}
+	row, ok, err := r.document(p.doc)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, errors.Join(invalidf("document %d was deleted", p.doc), ErrNotFound)
+	}
+	p.docRow = row
+	return replaces(r, p.doc, &row)
+}

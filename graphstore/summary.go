@@ -1,0 +1,197 @@
+package graphstore
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"strings"
+
+	"github.com/lightctl/lightrag/format"
+)
+
+// The summaries of an owner form a tree over its distinct descriptions in
+// canonical order. While a level has enough items or tokens, runs of its items
+// are replaced by one summary each, which are items of the next level. Where a
+// run ends is decided by the item's own hash, so that one more or one fewer
+// description changes one run of each level and leaves the others as paid for.
+// An item of a higher level has the hash of its input, never of what a model
+// wrote, and counts as at most half of the token limit: the shape of the tree
+// is a pure function of the descriptions.
+
+const (
+	groupMin   = 2  // items of a run before it may end
+	groupMax   = 16 // items of a run that end it
+	groupEvery = 8  // an item in so many ends a run
+)
+
+// summaryKey places a summary in an owner's tree.
+type summaryKey struct {
+	level uint8
+	first FragmentKey
+}
+
+// node is an item of one level.
+type node struct {
+	first, last FragmentKey
+	id          [32]byte
+	text        string
+	known       bool // text is there
+	tokens      int  // < 0: not counted yet
+}
+
+// summaries is what a tree comes to.
+type summaries struct {
+	text    string // for the record
+	pending bool
+	wanted  map[summaryKey][32]byte // input of every summary of the tree
+	jobs    []SummaryJob            // missing ones of the lowest level that misses any
+}
+
+// tree builds the tree of items. lookup returns the text of a summary if it is
+// there and has that input. The caller fills in whom the jobs are for.
+func (p SummaryPolicy) tree(items []item, m Measurer, lookup func(summaryKey, [32]byte) (string, bool, error)) (summaries, error) {
+	if p.Fragments == 0 || len(items) < groupMin {
+		return summaries{text: joined(items)}, nil
+	}
+	level := make([]node, len(items))
+	for i, it := range items {
+		level[i] = node{first: it.key, last: it.key, text: it.text, known: true, tokens: -1}
+	}
+	if !p.full(level, m) {
+		return summaries{text: joined(items)}, nil
+	}
+	for i := range level {
+		level[i].id = sha256.Sum256([]byte(level[i].text))
+	}
+	s := summaries{wanted: make(map[summaryKey][32]byte)}
+	for n := uint8(0); p.full(level, m); n++ {
+		next := make([]node, 0, len(level)/groupMin+1)
+		for len(level) > 0 {
+			run := level[:runLength(level)]
+			level = level[len(run):]
+			if len(run) == 1 {
+				next = append(next, run[0])
+				continue
+			}
+			nd, err := p.summarise(&s, n, run, m, lookup)
+			if err != nil {
+				return summaries{}, err
+			}
+			next = append(next, nd)
+		}
+		level = next
+	}
+	if s.pending {
+		s.text = p.standIn(items, m)
+		return s, nil
+	}
+	texts := make([]item, len(level))
+	for i := range level {
+		texts[i].text = level[i].text
+	}
+	s.text = joined(texts)
+	return s, nil
+}
+
+// full says whether a level is to be summarised.
+func (p SummaryPolicy) full(level []node, m Measurer) bool {
+	if len(level) < groupMin {
+		return false
+	}
+	if len(level) >= p.Fragments {
+		return true
+	}
+	total := 0
+	for i := range level {
+		if total += level[i].count(m); total >= p.Tokens {
+			return true
+		}
+	}
+	return false
+}
+
+func (nd *node) count(m Measurer) int {
+	if nd.tokens < 0 {
+		nd.tokens = m.Tokens(nd.text)
+	}
+	return nd.tokens
+}
+
+// runLength returns how many items the first run of level has.
+func runLength(level []node) int {
+	for i := range level {
+		n := i + 1
+		ends := binary.LittleEndian.Uint64(level[i].id[:])%groupEvery == 0
+		if n >= groupMin && ends || n == groupMax {
+			return n
+		}
+	}
+	return len(level)
+}
+
+// summarise makes the item that stands for run on the next level.
+func (p SummaryPolicy) summarise(s *summaries, level uint8, run []node, m Measurer,
+	lookup func(summaryKey, [32]byte) (string, bool, error)) (node, error) {
+	nd := node{first: run[0].first, last: run[len(run)-1].last, id: p.input(run)}
+	for i := range run {
+		if nd.tokens += run[i].count(m); nd.tokens >= p.Tokens/2 {
+			nd.tokens = p.Tokens / 2
+			break
+		}
+	}
+	key := summaryKey{level, nd.first}
+	s.wanted[key] = nd.id
+	if s.pending && (len(s.jobs) == 0 || s.jobs[0].Level != level) {
+		return nd, nil // its texts may not be there: a lower level comes first
+	}
+	text, ok, err := lookup(key, nd.id)
+	if err != nil {
+		return node{}, err
+	}
+	if ok {
+		nd.text, nd.known = text, true
+		return nd, nil
+	}
+	job := SummaryJob{Level: level, First: nd.first, Last: nd.last, Input: nd.id, Texts: make([]string, len(run))}
+	for i := range run {
+		job.Texts[i] = run[i].text
+	}
+	s.jobs, s.pending = append(s.jobs, job), true
+	return nd, nil
+}
+
+// input hashes the model and what it is given.
+func (p SummaryPolicy) input(run []node) (sum [32]byte) {
+	h := sha256.New()
+	var n [4]byte
+	binary.LittleEndian.PutUint32(n[:], uint32(len(p.Model)))
+	h.Write(n[:])
+	h.Write([]byte(p.Model))
+	for i := range run {
+		h.Write(run[i].id[:])
+	}
+	h.Sum(sum[:0])
+	return sum
+}
+
+// standIn returns the descriptions that stand for a summary which is still to
+// be made: as many as fit into Join tokens, at least one.
+func (p SummaryPolicy) standIn(items []item, m Measurer) string {
+	var b strings.Builder
+	total := 0
+	for i, it := range items {
+		total += m.Tokens(it.text)
+		if i > 0 {
+			if total > p.Join {
+				break
+			}
+			b.WriteString(Separator)
+		}
+		b.WriteString(it.text)
+	}
+	return b.String()
+}
+
+// summaryRow is the row that answers a job.
+func (p SummaryPolicy) summaryRow(job *SummaryJob, text string) *format.Summary {
+	return &format.Summary{Last: job.Last, Input: job.Input, Model: p.Model, Text: text}
+}
