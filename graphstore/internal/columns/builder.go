@@ -17,8 +17,9 @@ var errFinished = fmt.Errorf("columns: use of a finished builder: %w", ErrInvali
 // changes nothing and is remembered for Err.
 type Builder struct {
 	next  Columns
-	base  uint64 // version that this one follows
-	forms map[EntityID][]Neighbor
+	base  uint64                  // version that this one follows
+	forms map[EntityID][]Neighbor // neighbour lists being edited
+	block []Neighbor              // unused memory for them
 	err   error
 	done  bool
 }

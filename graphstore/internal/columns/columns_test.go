@@ -348,7 +348,7 @@ func TestReadersRunBesideWriter(t *testing.T) {
 		})
 	}
 	rng := rand.New(rand.NewPCG(3, 4))
-	for range 400 {
+	for range 150 {
 		b := c.Edit()
 		for range 5 {
 			x, y := EntityID(rng.IntN(40)*40), EntityID(rng.IntN(40)*40)

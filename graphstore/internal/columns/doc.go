@@ -9,11 +9,12 @@
 //
 // # Layout
 //
-// Fixed-size rows live in pages of 64 rows behind a two-level table. An edit
+// Fixed-size rows live in pages of 32 rows behind a two-level table. An edit
 // copies the page of each row it touches, the table node above it, and nothing
 // else, so that the cost of a version is the number of touched rows, not the
-// size of the store. Pages of 64 rows were chosen over larger ones because
-// touched ids are scattered: the bytes copied are pages x page size.
+// size of the store. Small pages win because touched ids are scattered: the
+// bytes copied are pages times page size [a version of 160 touched owners at
+// 100k entities, CPU: 0.08-0.11 ms for rows alone, 0.15-0.18 with 64 rows].
 //
 // Data of variable length (neighbour pairs, source lists, names) lives in
 // arenas: lists of chunks without pointers that all versions share and only the

@@ -61,7 +61,7 @@ func (m model) hasPair(x, y EntityID) bool {
 }
 
 // edges are ids at the borders of pages, table nodes, 16 bits and 32 bits.
-var edges = []uint32{0, 1, 2, 62, 63, 64, 65, 127, 128, 255, 256, 16382, 16383, 16384, 16385, 65534, 65535, 65536, 65537, 1 << 20, 1<<32 - 2, 1<<32 - 1}
+var edges = []uint32{0, 1, 2, 30, 31, 32, 33, 62, 63, 64, 65, 127, 128, 255, 256, 8191, 8192, 16382, 16383, 16384, 16385, 65534, 65535, 65536, 65537, 1 << 20, 1<<32 - 2, 1<<32 - 1}
 
 // verify compares every answer of c with the model.
 func (m model) verify(c *Columns) error {

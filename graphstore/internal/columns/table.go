@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	pageShift = 6
+	pageShift = 5
 	pageRows  = 1 << pageShift
 	pageMask  = pageRows - 1
 
@@ -15,11 +15,11 @@ const (
 	nodeMask  = nodePages - 1
 )
 
-// page holds the rows of 64 consecutive ids. gen is the version that made this
+// page holds the rows of 32 consecutive ids. gen is the version that made this
 // copy: a builder writes only to pages of its own version.
 type page[R any] struct {
 	gen  uint64
-	live uint64 // bit i: row i exists; rows without a bit are zero
+	live uint32 // bit i: row i exists; rows without a bit are zero
 	rows [pageRows]R
 }
 
@@ -89,7 +89,7 @@ func (t *table[R]) ownNode(i uint32, gen uint64) *node[R] {
 }
 
 // growTop gives version gen its own top slice of at least n nodes. Ids are 32
-// bits wide, so that the slice has at most 2^18 entries whatever the input.
+// bits wide, so that the slice has at most 2^19 entries whatever the input.
 func (t *table[R]) growTop(n int, gen uint64) {
 	if n < len(t.top) {
 		n = len(t.top)
@@ -110,7 +110,7 @@ func (t *table[R]) growTop(n int, gen uint64) {
 // put returns the row of id for writing and makes it exist.
 func (t *table[R]) put(id uint32, gen uint64) *R {
 	p := t.own(id, gen)
-	if bit := uint64(1) << (id & pageMask); p.live&bit == 0 {
+	if bit := uint32(1) << (id & pageMask); p.live&bit == 0 {
 		p.live |= bit
 		t.live++
 	}
@@ -138,7 +138,7 @@ func (t *table[R]) next(from uint64) (uint32, bool) {
 		}
 		if p := n.pages[from>>pageShift&nodeMask]; p != nil {
 			if w := p.live >> (from & pageMask); w != 0 {
-				return uint32(from) + uint32(bits.TrailingZeros64(w)), true
+				return uint32(from) + uint32(bits.TrailingZeros32(w)), true
 			}
 		}
 		from = (from>>pageShift + 1) << pageShift
