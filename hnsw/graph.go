@@ -127,6 +127,16 @@ func checkVector(vec []float32, dim int) (norm float64, err error) {
 	return norm, nil
 }
 
+// Normalize writes the unit vector in the direction of vec to dst, which has the same length and may be vec itself.
+// It is what Append does to a row; Score wants its query so. A vector that Append would refuse is refused.
+func Normalize(dst, vec []float32) error {
+	norm, err := checkVector(vec, len(dst))
+	if err == nil {
+		simd.Scale(dst, vec, norm)
+	}
+	return err
+}
+
 // Row returns the normalised row of a slot, borrowed: it never moves or changes, and must not be written. It is
 // nil for a slot that was not appended.
 func (g *Graph) Row(slot uint32) []float32 {

@@ -67,6 +67,24 @@ func TestBadVectorsAreRefusedAndChangeNothing(t *testing.T) {
 	}
 }
 
+func TestNormalizeIsWhatAppendDoes(t *testing.T) {
+	g := newTestGraph(t, 3, Options{})
+	v := []float32{3, -4, 12}
+	slot, err := g.Append(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Normalize(v, v); err != nil || !slices.Equal(v, g.Row(slot)) {
+		t.Errorf("%v, want %v (%v)", v, g.Row(slot), err)
+	}
+	if err := Normalize(v, []float32{0, 0, 0}); !errors.Is(err, ErrZeroVector) {
+		t.Errorf("zero: %v", err)
+	}
+	if err := Normalize(v, []float32{1}); !errors.Is(err, ErrDimension) {
+		t.Errorf("other length: %v", err)
+	}
+}
+
 func TestBadSearchOptionsAreRefused(t *testing.T) {
 	g := built(t, clusters(1, 10, 4), Options{})
 	for _, o := range []SearchOptions{{Ef: -1}, {Ef: maxEf + 1}, {MinScore: float32(math.NaN()), HasMinScore: true}} {
@@ -234,7 +252,7 @@ func TestRecallGrowsWithEf(t *testing.T) {
 func TestKAboveEfIsNotCapped(t *testing.T) {
 	g := built(t, clusters(16, 3000, 16), Options{ExactBelow: -1, EfConstruction: 40})
 	q := clusters(17, 1, 16)[0]
-	for _, k := range []int{65, 600, 2999, 3000, 1 << 40} {
+	for _, k := range []int{65, 600, 2999, 3000, math.MaxInt} {
 		hits, err := g.Search(q, k, SearchOptions{Ef: 1}, nil)
 		if err != nil || len(hits) != min(k, 3000) {
 			t.Errorf("k %d: %d hits, %v", k, len(hits), err)

@@ -39,8 +39,8 @@ func (g *Graph) LinkParallel(ctx context.Context, limit, workers int) (int, erro
 	}
 	err := g.linkRange(ctx, to, workers)
 	mark := g.mark.Load()
-	// Checking reachability costs about as much as linking a fiftieth of the slots; doing it each time the
-	// graph has grown by a third keeps that share.
+	// Checking reachability reads every list once. Doing it each time the graph has grown by a third keeps that
+	// a small share of linking, however small the portions.
 	if mark > from && uint64(mark-g.repaired)*4 >= uint64(mark) {
 		g.repair()
 	}
@@ -190,7 +190,7 @@ func (g *Graph) linkSlot(c *linker, slot uint32) (first uint32, found bool) {
 func (g *Graph) candidates(c *linker, t *table, q []float32, n uint32, layer int, at rank) {
 	if g.dead.Load() > 0 {
 		f := filter{t: t, limit: n, dead: true}
-		c.walkSome(g, t, q, n, layer, g.o.EfConstruction, at, &f, -1, false)
+		c.walkSome(g, t, q, n, layer, g.o.EfConstruction, at, &f, unlimited, false)
 		if len(c.found) > 0 {
 			return
 		}

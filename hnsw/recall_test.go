@@ -1,7 +1,6 @@
 package hnsw
 
 import (
-	"fmt"
 	"testing"
 	"time"
 )
@@ -45,7 +44,7 @@ func TestRecallOnRecordedText(t *testing.T) {
 			}
 		}
 		got := float64(found) / float64(10*len(queries))
-		t.Log(fmt.Sprintf("ef %d: recall@10 %.4f, %v per query", ef, got, time.Since(begin)/time.Duration(len(queries))))
+		t.Logf("ef %d: recall@10 %.4f, %v per query", ef, got, time.Since(begin)/time.Duration(len(queries)))
 		if ef == 64 && got < 0.94 {
 			t.Errorf("recall@10 at ef 64 is %.4f, want at least 0.94", got)
 		}

@@ -107,14 +107,14 @@ func (g *Graph) search(c *scratch, k int, o *SearchOptions, only []uint32) []ran
 }
 
 // scanIsCheaper compares a scan of the given number of slots among n with a walk that looks for them. A walk
-// scores about 6.4*ef rows where everything is eligible, and as many times more as there are more slots than
-// eligible ones; it pays two to three times as much per row as a scan, for it has to fetch them at random.
+// scores about rowsPerEf*ef rows where everything is eligible, and as many times more as there are more slots
+// than eligible ones; each costs it walkPerScan times what it costs a scan.
 func (g *Graph) scanIsCheaper(eligible int, n uint32, ef int) bool {
 	if g.o.ExactBelow < 0 {
 		return false
 	}
 	e := int64(eligible)
-	return eligible <= g.o.ExactBelow || e*e <= 16*int64(ef)*int64(n)
+	return eligible <= g.o.ExactBelow || e*e <= rowsPerEf*walkPerScan*int64(ef)*int64(n)
 }
 
 // walk leaves the k best eligible slots below limit in c.found, or returns false when a scan has to do it.

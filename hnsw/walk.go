@@ -1,6 +1,7 @@
 package hnsw
 
 import (
+	"math"
 	"sync/atomic"
 
 	"github.com/lightctl/lightrag/hnsw/simd"
@@ -147,20 +148,38 @@ func (c *scratch) walkSome(g *Graph, t *table, q []float32, n uint32, layer, ef 
 				}
 			}
 		}
-		if scored > scanPrice(int(n), allowed, tested, passed) {
+		if hopeless(int(n), allowed, ef, len(c.found), scored, tested, passed) {
 			return false
 		}
 	}
 	return true
 }
 
-// scanPrice estimates, in scored rows, what an exact scan of n slots costs: a test of each, and a score of
-// those that pass, of which the walk has seen a sample unless their number is known.
-func scanPrice(n, allowed, tested, passed int) int {
-	const testsPerScore = 8
-	const floor = 512 // below it the sample says little and there is little to lose
-	if allowed >= 0 {
-		return max(floor, allowed)
+// unlimited, as the number of allowed slots, makes a walk go on whatever it costs.
+const unlimited = math.MaxInt
+
+// hopeless says whether a walk had better be left to a scan, by what it has scored, tested and let pass. A scan
+// of n slots tests each and scores those that pass, of which the walk has seen a sample unless their number
+// is known; a row costs it a third of what it costs a walk, which fetches rows at random.
+func hopeless(n, allowed, ef, found, scored, tested, passed int) bool {
+	const fewest = 128 // below it the sample says little, and there is little to lose
+	if scored < fewest || allowed == unlimited {
+		return false
 	}
-	return max(floor, n/testsPerScore+int(int64(n)*int64(passed)/int64(tested)))
+	const testsPerScore = 10
+	eligible := float64(allowed)
+	if allowed < 0 {
+		eligible = float64(n)/testsPerScore + float64(n)*float64(passed)/float64(tested)
+	}
+	price := eligible / walkPerScan
+	if found < ef {
+		// As many are still to come as the share that passes promises; see scanIsCheaper.
+		return rowsPerEf*float64(ef)*float64(tested) > price*float64(max(passed, 1))
+	}
+	return float64(scored) > price
 }
+
+const (
+	rowsPerEf   = 7 // rows that an unfiltered walk scores, per ef
+	walkPerScan = 3 // cost of one of them, in rows of a scan
+)
