@@ -85,6 +85,7 @@ func TestFailedLog(t *testing.T) {
 	for _, cause := range []error{errIO, syscall.ENOSPC} {
 		for _, test := range tests {
 			t.Run(fmt.Sprintf("%s/%v", test.name, cause), func(t *testing.T) {
+				t.Parallel() // mostly pauses
 				f := &fault{match: test.match, err: cause}
 				mem := vfs.NewCrashableMem()
 				d := mustOpen(t, f.wrap(mem), "store", Options{MemTableBytes: 1 << 20})

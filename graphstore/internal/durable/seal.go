@@ -98,6 +98,11 @@ func (d *DB) unseal() error {
 // writeSeal describes the files of the closed database and every published
 // segment. Until it is whole there is none.
 func (d *DB) writeSeal(c format.Counters) error {
+	// Pebble does not sync its removals: without this, a file could come
+	// back that the SEAL does not know.
+	if err := syncDir(d.fs, d.Path(kvName)); err != nil {
+		return err
+	}
 	files, err := d.listFiles(kvName)
 	if err != nil {
 		return err
