@@ -56,7 +56,7 @@ func testOptions(fs vfs.FS) (Options, *memorySink) {
 	return Options{
 		FS: fs, CacheBytes: 1 << 20, MemTableBytes: 1 << 20,
 		Identity: format.Identity{Embedder: "test", Dim: testDim, Tokenizer: "runes"},
-		Vectors:  func(format.Identity) (VectorSink, error) { return sink, nil },
+		Vectors:  func(format.Identity, IndexFiles) (VectorSink, error) { return sink, nil },
 	}, sink
 }
 
@@ -126,7 +126,7 @@ func (d *testDoc) contribution(doc DocID, chunks []Chunk) Contribution {
 }
 
 // register registers one document that must be new.
-func register(t testing.TB, s *Store, d *testDoc) DocID {
+func register(t tb, s *Store, d *testDoc) DocID {
 	t.Helper()
 	res, err := s.Register(context.Background(), []NewDocument{d.newDocument()})
 	if err != nil {
@@ -161,7 +161,7 @@ func prepared(s *Store, d *testDoc, doc DocID) (*Prepared, error) {
 	return p, nil
 }
 
-func commit(t testing.TB, s *Store, d *testDoc, doc DocID) CommitInfo {
+func commit(t tb, s *Store, d *testDoc, doc DocID) CommitInfo {
 	t.Helper()
 	p, err := prepared(s, d, doc)
 	if err != nil {
@@ -174,7 +174,7 @@ func commit(t testing.TB, s *Store, d *testDoc, doc DocID) CommitInfo {
 	return info
 }
 
-func insert(t testing.TB, s *Store, d *testDoc) DocID {
+func insert(t tb, s *Store, d *testDoc) DocID {
 	t.Helper()
 	doc := register(t, s, d)
 	commit(t, s, d, doc)
@@ -191,7 +191,7 @@ func summarised(j *SummaryJob) string {
 }
 
 // refreshAll re-makes everything that is stale.
-func refreshAll(t testing.TB, s *Store) {
+func refreshAll(t tb, s *Store) {
 	t.Helper()
 	for round := 0; ; round++ {
 		list, err := s.Stale(7)
@@ -230,7 +230,7 @@ func refreshAll(t testing.TB, s *Store) {
 }
 
 // checked fails the test if Check finds anything.
-func checked(t testing.TB, s *Store) {
+func checked(t tb, s *Store) {
 	t.Helper()
 	found, err := s.Check(context.Background(), true)
 	if err != nil {
@@ -247,7 +247,7 @@ func checked(t testing.TB, s *Store) {
 }
 
 // vectorsMatch fails if an owner's slot does not hold the vector of its text.
-func vectorsMatch(t testing.TB, s *Store, sink *memorySink) {
+func vectorsMatch(t tb, s *Store, sink *memorySink) {
 	t.Helper()
 	v, err := s.View()
 	if err != nil {
@@ -277,4 +277,14 @@ func e(index uint16, name, typ, desc string) EntityFragment {
 
 func r(index uint16, a, b, desc string, weight int64, kw ...string) RelationFragment {
 	return RelationFragment{Src: a, Tgt: b, Key: FragmentKey{Index: index}, Description: desc, Keywords: kw, Weight: weight}
+}
+
+// tb is what the helpers need of a test; rapid's has it too.
+type tb interface {
+	Helper()
+	Error(...any)
+	Errorf(string, ...any)
+	Fatal(...any)
+	Fatalf(string, ...any)
+	FailNow()
 }
