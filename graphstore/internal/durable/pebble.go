@@ -32,6 +32,10 @@ func pebbleOptions(o Options, fs vfs.FS, h *health, cache *pebble.Cache, readOnl
 		CompactionConcurrencyRange: func() (int, int) { return 1, 2 },
 	}
 	p.Experimental.FileCacheShards = 2
+	// The default scheduler has a goroutine that a failed Open leaves behind.
+	// All it adds is to start a second compaction within 100 ms rather than
+	// when the first one ends: one that waits is granted by the end of another.
+	p.Experimental.CompactionScheduler = pebble.NewConcurrencyLimitSchedulerWithNoPeriodicGrantingForTest()
 	p.ApplyCompressionSettings(func() pebble.DBCompressionSettings { return pebble.DBCompressionBalanced })
 	for i := range p.Levels {
 		p.Levels[i].BlockSize = 32 << 10
