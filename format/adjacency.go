@@ -18,7 +18,8 @@ import (
 //	bitmap := the same ‖ word u64 [1024], n > 4096
 //	runs   := 12347 u16 ‖ 0 u16 ‖ 1 u8 ‖ 0 u16 ‖ n-1 u16 ‖ r u16 ‖ (start u16 ‖ length-1 u16)[r]
 //
-// Written is the shortest, so that one set has one encoding.
+// Written is the form whose values take the fewest bytes, so that one set has
+// one encoding; the others are read as well.
 const (
 	adjacencyVersion = 1
 	cookiePlain      = 12346

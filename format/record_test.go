@@ -254,9 +254,9 @@ func TestCorruptRecords(t *testing.T) {
 		{"half a float", new(BufferedVector), "\x01\x22\x03abc"},
 		{"half a cache key", new(ChunkRow), "\x01\x32\x05abcde"},
 		{"map keys twice", new(Document), "\x01\x7a\x07\x02\x01a\x00\x01a\x00"},
-		{"owners: base too low", new(DocumentOwners), "\x01\x0a\x09\x01\x00\x01\x01\x01\x00\x01\x02\x01"},
-		{"owners: total too high", new(DocumentOwners), "\x01\x0a\x08\x02\x00\x01\x01\x01\x00\x01\x00\x00"},
-		{"owners: key repeated", new(DocumentOwners), "\x01\x0a\x0a\x02\x00\x01\x01\x01\x00\x02\x00\x00\x00\x00"},
+		{"owners: base too low", new(DocumentOwners), "\x01\x0a\x0a\x01\x00\x01\x01\x01\x00\x01\x02\x01\x00"},
+		{"owners: total too high", new(DocumentOwners), "\x01\x0a\x09\x02\x00\x01\x01\x01\x00\x01\x00\x00"},
+		{"owners: key repeated", new(DocumentOwners), "\x01\x0a\x0b\x02\x00\x01\x01\x01\x00\x02\x00\x00\x00\x00"},
 	} {
 		for _, codec := range recordCodecs {
 			if reflect.TypeOf(codec.sample) != reflect.TypeOf(c.into) {

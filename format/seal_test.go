@@ -101,6 +101,16 @@ func TestSealsWithTheRightChecksum(t *testing.T) {
 	}
 }
 
+func TestSealRefusesOneNameTwice(t *testing.T) {
+	b, err := AppendSeal(nil, &Seal{Files: []SealedFile{{Name: "a"}, {Name: "b"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := DecodeSeal(reseal(bytes.Replace(b, []byte("b"), []byte("a"), 1)), new(Seal)); !errors.Is(err, ErrCorrupt) {
+		t.Error(err)
+	}
+}
+
 func TestAppendSealRefuses(t *testing.T) {
 	for name, files := range map[string][]SealedFile{
 		"no name": {{Size: 1}}, "twice": {{Name: "a"}, {Name: "b"}, {Name: "a"}}, "negative": {{Name: "a", Size: -1}},

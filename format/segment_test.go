@@ -236,7 +236,8 @@ func TestSwappedPartsAreDetected(t *testing.T) {
 	rows := sampleRows(8, 30000, false)
 	a, _ := encodeSegment(t, SegmentOptions{uuid1, 30000, CodecRaw}, rows)
 	b, _ := encodeSegment(t, SegmentOptions{uuid2, 30000, CodecRaw}, rows)
-	c, _ := encodeSegment(t, SegmentOptions{uuid1, 30000, CodecRaw}, append(rows[1:], rows[0]))
+	other := sampleRows(8, 30000, true) // the same ids, other vectors
+	c, _ := encodeSegment(t, SegmentOptions{uuid1, 30000, CodecRaw}, other)
 	s, _, _ := readSegment(a, uuid1)
 	e0, e1 := s.entry(0), s.entry(1)
 	for name, edit := range map[string]func(f []byte){
@@ -245,10 +246,10 @@ func TestSwappedPartsAreDetected(t *testing.T) {
 			copy(f[e1.offset:][:e1.length], a[e0.offset:])
 		},
 		"block of another segment":      func(f []byte) { copy(f[e1.offset:][:e1.length], b[e1.offset:]) },
-		"block of another version":      func(f []byte) { copy(f[e1.offset:][:e1.length], c[e1.offset:]) },
+		"block of an older content":     func(f []byte) { copy(f[e1.offset:][:e1.length], c[e1.offset:]) },
 		"header of another segment":     func(f []byte) { copy(f[:partSize], b) },
 		"footer of another segment":     func(f []byte) { copy(f[len(f)-partSize:], b[len(f)-partSize:]) },
-		"index of another version":      func(f []byte) { o := s.foot.indexOffset; copy(f[o:][:s.foot.indexLength], c[o:]) },
+		"index of an older content":     func(f []byte) { o := s.foot.indexOffset; copy(f[o:][:s.foot.indexLength], c[o:]) },
 		"header of another codec":       func(f []byte) { h := header{uuid1, 30000, CodecPlanes}; copy(f, h.append(nil)) },
 		"header with another dimension": func(f []byte) { h := header{uuid1, 30001, CodecRaw}; copy(f, h.append(nil)) },
 	} {
