@@ -114,13 +114,9 @@ func (s *Store) withNewest(fn func(r *rows) error) error {
 
 // writeSmall commits rows that are not part of the graph.
 func (s *Store) writeSmall(fill func(b *pebble.Batch) error) error {
-	s.mu.Lock()
-	if err := s.writable(); err != nil {
-		s.mu.Unlock()
+	if err := s.enter(); err != nil {
 		return err
 	}
-	s.writers.Add(1) // Close waits
-	s.mu.Unlock()
 	defer s.writers.Done()
 	b := s.db.NewBatch()
 	if err := fill(b); err != nil {

@@ -36,6 +36,13 @@ func (s *Store) commit(ctx context.Context, p *Prepared) (info CommitInfo, err e
 		}
 		given[ownerName{root.Kind, root.Name, root.Src, root.Tgt}] = root
 	}
+	for i := range p.plan.chunks {
+		if c := &p.plan.chunks[i]; c.vector != nil {
+			if err := s.checkVector(c.vector); err != nil {
+				return info, fmt.Errorf("vector of chunk %d: %w", c.row.Order, err)
+			}
+		}
+	}
 	if err := ctx.Err(); err != nil {
 		return info, err
 	}
@@ -55,6 +62,7 @@ func (s *Store) commit(ctx context.Context, p *Prepared) (info CommitInfo, err e
 		}
 		info = CommitInfo{NewEntities: out.newEntities, NewRelations: out.newRelations, Touched: len(p.plan.changes),
 			Stale: out.stale, Vectors: out.vectors}
+		info.Entities, info.Relations = p.plan.contributed()
 		return tx.documentCommitted(&p.plan, &p.c)
 	})
 	return info, err

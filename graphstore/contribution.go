@@ -185,6 +185,9 @@ func changesOf(c *Contribution, orders map[ChunkID]uint32) ([]*change, error) {
 			if _, ok := extracted[at]; ok {
 				continue
 			}
+			if e := g.entities[name]; c.ListedSources && e != nil && len(e.add) > 0 {
+				continue
+			}
 			if first, ok := implied[at]; ok && first.key.Compare(f.Key) <= 0 {
 				continue
 			}

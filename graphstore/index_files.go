@@ -77,3 +77,7 @@ func (x IndexFiles) sync() error {
 	}
 	return errors.Join(d.Sync(), d.Close())
 }
+
+func (s *Store) indexFiles() IndexFiles {
+	return IndexFiles{fs: s.db.FS(), dir: s.db.Path("idx")}
+}

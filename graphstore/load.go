@@ -20,6 +20,7 @@ type loaded struct {
 	replacing map[string]DocID
 	stale     uint64
 	buffered  uint64
+	max       int // MaxSources that the sources were cut to
 
 	seen   format.Counters // what was counted
 	places map[uint64]ChunkID
@@ -29,7 +30,7 @@ type loaded struct {
 // load reads the columns from r and verifies the counters.
 func (s *Store) load(r durable.Reader) (*loaded, error) {
 	ld := &loaded{
-		cols: columns.NewLoader(), versions: make(map[uint64]uint32),
+		max: s.opts.MaxSources, cols: columns.NewLoader(), versions: make(map[uint64]uint32),
 		hashes: make(map[[32]byte]DocID), replacing: make(map[string]DocID), places: make(map[uint64]ChunkID),
 	}
 	rows := newRows(r)

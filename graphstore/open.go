@@ -14,7 +14,9 @@ const closeWait = 5 * time.Second
 // Open opens the store in dir, or creates it. The error matches ErrNotFound
 // (MustExist, ReadOnly), ErrLocked, ErrMismatch, ErrCorrupt, ErrTooNew,
 // ErrDiskFull or ErrInvalid. A store that was not closed cleanly is verified
-// before anything in it is modified.
+// before anything in it is modified. If MaxSources or Summary are not what the
+// store was written with, everything derived is derived anew, which takes time
+// in proportion to the store.
 func Open(dir string, o Options) (*Store, error) {
 	s, err := open(dir, o)
 	if err != nil {
@@ -54,6 +56,9 @@ func open(dir string, o Options) (_ *Store, err error) {
 	s.newest = st
 	s.remember(st)
 	s.current.Store(st)
+	if err := s.rederive(); err != nil {
+		return nil, errors.Join(err, s.close())
+	}
 	return s, nil
 }
 
@@ -62,7 +67,7 @@ func open(dir string, o Options) (_ *Store, err error) {
 // writing, nil if nothing was. A state that comes with an error is to be given
 // up.
 func (s *Store) start(verified *loaded) (*state, error) {
-	if err := s.identify(); err != nil {
+	if err := errors.Join(s.identify(), s.adoptDerivation()); err != nil {
 		return nil, err
 	}
 	var err error
@@ -72,7 +77,7 @@ func (s *Store) start(verified *loaded) (*state, error) {
 		}
 	}
 	if s.opts.Vectors != nil {
-		if s.sink, err = s.opts.Vectors(s.ident); err != nil {
+		if s.sink, err = s.opts.Vectors(s.ident, s.indexFiles()); err != nil {
 			return nil, err
 		}
 	}
@@ -80,7 +85,7 @@ func (s *Store) start(verified *loaded) (*state, error) {
 	close(st.done)
 	st.refs.Store(1)
 	ld := verified
-	if ld == nil || s.db.Fresh() {
+	if ld == nil || ld.max != s.opts.MaxSources {
 		if ld, err = s.load(st.snap); err != nil {
 			return st, err
 		}
@@ -114,7 +119,11 @@ func (s *Store) identify() error {
 		return err
 	}
 	if found {
-		return sameIdentity(s.ident, s.opts.Identity)
+		want := s.opts.Identity
+		if s.opts.AnyTokenizer {
+			want.Tokenizer = ""
+		}
+		return sameIdentity(s.ident, want)
 	}
 	if used, err := r.any(); err != nil || used {
 		return errors.Join(err, corruptf("store has no identity"))

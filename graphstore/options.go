@@ -43,6 +43,9 @@ type Options struct {
 	// Identity is what a new store is created with. For an existing one every
 	// non-zero field must equal the stored one, else *MismatchError.
 	Identity format.Identity
+	// AnyTokenizer lets an existing store have another tokenizer than Identity
+	// names, which then is only what a new store gets.
+	AnyTokenizer bool
 	// ReadOnly refuses every write with ErrReadOnly. The store is locked all
 	// the same.
 	ReadOnly bool
@@ -64,8 +67,9 @@ type Options struct {
 	// nil = one token per four code points.
 	Measure func(format.Identity) (Measurer, error)
 	// Vectors makes the sink of live vectors, once the store's identity is
-	// known; nil = vectors are durable but nobody is told of them.
-	Vectors func(format.Identity) (VectorSink, error)
+	// known; nil = vectors are durable but nobody is told of them. The files
+	// are where the sink may keep what it derives from vectors.
+	Vectors func(format.Identity, IndexFiles) (VectorSink, error)
 	// Now is the clock of document rows; nil = time.Now.
 	Now func() time.Time
 }

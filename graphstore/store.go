@@ -62,3 +62,15 @@ func (s *Store) writable() error {
 	}
 	return s.db.Health()
 }
+
+// enter makes Close wait for a writer that does not take s.mu, until it calls
+// s.writers.Done.
+func (s *Store) enter() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	err := s.writable()
+	if err == nil {
+		s.writers.Add(1)
+	}
+	return err
+}

@@ -99,6 +99,10 @@ type Contribution struct {
 	Entities          []EntityFragment
 	Relations         []RelationFragment
 	Malformed, Failed uint32 // for the document's row
+	// ListedSources says that the fragments of an entity list all its sources,
+	// as in a graph taken over from elsewhere: a relation then implies nothing
+	// about an entity that has fragments of its own.
+	ListedSources bool
 }
 
 // Root is an owner whose text a contribution makes or changes.
@@ -117,6 +121,8 @@ type Root struct {
 // CommitInfo says what a commit did.
 type CommitInfo struct {
 	Seq          uint64
+	Entities     int // owners that the document contributes to
+	Relations    int
 	NewEntities  int
 	NewRelations int
 	Touched      int // roots whose fragments changed
