@@ -36,7 +36,8 @@
 //
 // # Guarantees
 //
-// Equal requests give equal bytes on every platform. Values are immutable, and
+// Equal requests give equal bytes, and equal texts equal vectors on every
+// platform. Values are immutable, and
 // all methods are safe for concurrent use. Time and memory are linear in the
 // input whatever it holds; extraction reads at most the first 1 MiB of a chunk.
 // Nothing panics on any input. Word lists are this package's own.

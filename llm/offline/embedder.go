@@ -20,8 +20,9 @@ const Dim = 768
 // Every word adds its stem, the character 3- to 5-grams of its letters, and the
 // pair it makes with the word before; every run of Chinese, Japanese or Korean
 // adds its 1- to 3-grams, and Korean words their stem without a particle.
-// Function words weigh a tenth. The n-th occurrence of a feature adds 1/n, so
-// that a count c weighs the harmonic number of c, which grows like 1+log c.
+// Function words weigh a tenth, in place of the document frequencies that a
+// corpus would give. The n-th occurrence of a feature adds 1/n, so that a count
+// c weighs the harmonic number of c, which grows like 1+log c.
 // A feature is added with a sign from its own hash (Weinberger et al.,
 // "Feature Hashing for Large Scale Multitask Learning", 2009), so that
 // collisions cancel on average.
@@ -69,7 +70,7 @@ const (
 	weightSymbol = 0.05
 )
 
-var weightCJK = [4]float32{0, 0.35, 1, 0.5}
+var weightCJK = [4]float32{0, 0.8, 1, 0.5}
 
 // seenSlots is a power of two. A text of more distinct features than fit loses
 // the damping of some, and nothing else.
@@ -268,14 +269,13 @@ func (h *hasher) damp(id uint64) float32 {
 	return 1
 }
 
-// add spreads a feature over two components. The conversion keeps the product
-// from being fused into the sum, so that every platform rounds alike.
+// add puts a feature on one component with a sign. The conversion keeps the
+// product behind w from being fused into the sum, so that every platform rounds
+// alike.
 func (h *hasher) add(id uint64, w float32) {
-	a := uint64(uint32(id)) * Dim >> 32
-	b := (id >> 32) * Dim >> 32
+	at := uint64(uint32(id)) * Dim >> 32
 	sign := [2]float32{w, -w}
-	h.v[a] += float32(sign[id>>7&1])
-	h.v[b] += float32(sign[id>>39&1])
+	h.v[at] += float32(sign[id>>39&1])
 }
 
 // normalize scales the vector to unit length; one without direction becomes the

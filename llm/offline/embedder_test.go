@@ -12,7 +12,7 @@ import (
 )
 
 // embedPairs are questions with the sentence that answers each, in words that
-// overlap only in part. All sentences of all languages form one pool.
+// overlap in part, and for some not at all. All sentences of all languages form one pool.
 var embedPairs = map[string][][2]string{
 	"en": {
 		{"who discovered radium", "Marie Curie isolated radium and polonium in a shed in Paris, a discovery that took four years."},
@@ -25,6 +25,14 @@ var embedPairs = map[string][][2]string{
 		{"training a neural network", "Neural networks are trained by gradient descent on batches of examples."},
 		{"cities flooded by rising seas", "Rising sea levels will flood parts of many coastal cities."},
 		{"restoring old paintings", "Conservators restored the painting by removing layers of yellowed varnish."},
+		{"how is a database backed up", "A backup copies all committed pages to another disk while writers go on."},
+		{"energy use of data centers", "Computing halls consume as much electricity as a small city, half of it for cooling."},
+		{"who painted the harbour at dawn", "The view over the harbor in the morning was a work of the painter Lena Marsh."},
+		{"why do bees die", "Pesticides and mites are the main causes of death in honeybee colonies."},
+		{"tea trade routes", "Caravans carried bricks of tea over the mountains to be traded for horses."},
+		{"learning rate of a network", "Too large a step makes training of the network diverge."},
+		{"cities built on water", "Amsterdam and Venice stand on wooden piles driven into mud."},
+		{"discoveries of Marie Curie's daughter", "Irene Joliot-Curie discovered artificial radioactivity together with her husband."},
 	},
 	"ko": {
 		{"김치는 어떻게 발효되는가", "김치의 발효는 젖산균이 당을 젖산으로 바꾸면서 진행된다."},
@@ -34,6 +42,10 @@ var embedPairs = map[string][][2]string{
 		{"제주도의 화산", "한라산은 제주도 가운데에 솟은 화산이다."},
 		{"태양광 발전의 장점", "태양광 패널로 발전하면 연료가 들지 않는다."},
 		{"독감 예방 접종 시기", "독감 백신은 해마다 10월쯤 접종하는 것이 좋다."},
+		{"배추가 김치가 되는 데 걸리는 시간", "소금에 절인 배추는 며칠에서 몇 주 지나면 김치가 된다."},
+		{"서울의 강과 다리", "한강에는 서른 개가 넘는 다리가 놓여 있다."},
+		{"왕이 학자들을 모은 기관", "집현전은 왕의 명으로 학자가 모여 연구한 곳이다."},
+		{"데이터 백업", "백업은 데이터를 다른 디스크에 복사해 두는 일이다."},
 	},
 	"zh": {
 		{"长江流经哪些城市", "长江流经重庆、武汉、南京，最后在上海入海。"},
@@ -43,7 +55,20 @@ var embedPairs = map[string][][2]string{
 		{"大熊猫吃什么", "野生大熊猫几乎只吃竹子，每天要吃十几公斤。"},
 		{"太阳能电池的效率", "新型太阳能电池的转换效率超过了百分之三十。"},
 		{"长城是什么时候修建的", "现存的长城大部分修建于明代。"},
+		{"喝茶对健康的好处", "研究表明，常饮绿茶的人更健康。"},
+		{"长江上的水电站", "三峡大坝是长江上最大的水力发电站。"},
+		{"怎样备份数据库", "备份就是把数据复制到另一块磁盘。"},
+		{"中国古代的四大发明", "指南针、火药、造纸术和印刷术都起源于古代中国。"},
 	},
+}
+
+// embedDistractors share words with the questions and answer none.
+var embedDistractors = []string{
+	"The database of the museum lists every painting in the harbour town.", "A city is built by those who live in it.", "The history of energy is a history of trade.",
+	"Who discovered the recipe is not known.", "The network of tea houses grew by one third.", "How the press reported the flood is another story.",
+	"Green is the colour of learning.", "A network of bees does not exist.", "The best way is not always the shortest.", "Cities trade with cities.",
+	"서울의 김치 박물관에는 오래된 항아리가 있다.", "강의 길이를 재는 방법은 여러 가지이다.", "데이터는 도시의 문자와 같다.", "예방은 복구보다 낫다.", "장점과 단점을 함께 적었다.", "왕은 섬을 좋아하였다.",
+	"城市里的茶馆很多。", "谁也不知道数据库在哪里。", "大坝的长度是多少？", "效率不等于速度。", "古代的城市有城墙。", "发明家喜欢喝茶。",
 }
 
 func embedAll(t testing.TB, texts []string) [][]float32 {
@@ -85,8 +110,9 @@ func TestEmbedderRanksAnswersFirst(t *testing.T) {
 			pool = append(pool, p[1])
 		}
 	}
+	pool = append(pool, embedDistractors...)
 	vectors := embedAll(t, pool)
-	for lang, floor := range map[string]float64{"en": 0.90, "ko": 0.90, "zh": 0.90} {
+	for lang, floor := range map[string]float64{"en": 0.57, "ko": 0.87, "zh": 0.82} {
 		pairs := embedPairs[lang]
 		var qs, as []string
 		for _, p := range pairs {

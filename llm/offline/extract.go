@@ -91,8 +91,11 @@ func newExtraction(text string) *extraction {
 	x := &extraction{lang: languageOf(text), index: map[string]int32{}, lowSeen: map[string]int{}, capSeen: map[string]int{}}
 	pieces := splitSentences(text)
 	x.sents = make([]sentence, len(pieces))
+	all := make([]token, 0, len(text)/6+8) // may grow; what was cut from it stays valid
 	for i, p := range pieces {
-		x.sents[i] = sentence{text: p, toks: tokenize(make([]token, 0, len(p)/4+4), p, x.lang), heading: isHeading(p)}
+		from := len(all)
+		all = tokenize(all, p, x.lang)
+		x.sents[i] = sentence{text: p, toks: all[from:len(all):len(all)], heading: isHeading(p)}
 		x.countCase(&x.sents[i])
 	}
 	return x

@@ -347,3 +347,17 @@ func FuzzExtract(f *testing.F) {
 		records(t, got)
 	})
 }
+
+func FuzzOneLine(f *testing.F) {
+	for _, s := range []string{"", " a", "a  b", "a\u00a0b", "a\u2003b", "a\u3000b", "a b", "é 가 、"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if strings.Contains(s, "**") {
+			return
+		}
+		if got, want := oneLine(s), strings.Join(strings.Fields(s), " "); got != want {
+			t.Fatalf("%q: %q, want %q", s, got, want)
+		}
+	})
+}

@@ -284,7 +284,24 @@ func oneLine(s string) string {
 	if strings.Contains(s, "**") {
 		s = strings.ReplaceAll(s, "**", "")
 	}
+	if spaced(s) {
+		return s
+	}
 	return strings.Join(strings.Fields(s), " ")
+}
+
+// spaced reports whether single blanks are the only white space of s, and none
+// is at its ends. It may say no where that is so.
+func spaced(s string) bool {
+	before := byte(' ')
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c == ' ' && before == ' ' || c < ' ' || c == 0xc2 || c == 0xe2 || c == 0xe3 && i+2 < len(s) && s[i+1] == 0x80 && s[i+2] == 0x80 || c == 0xe1 {
+			return false
+		}
+		before = c
+	}
+	return before != ' '
 }
 
 // cut shortens s to at most n bytes, at a space where one is near.
