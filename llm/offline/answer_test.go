@@ -241,7 +241,7 @@ func TestFixedAnswers(t *testing.T) {
 	if got := complete(t, llm.TaskChat, llm.Input{Question: "hello"}); got != CannotChat {
 		t.Errorf("chat: %q", got)
 	}
-	if _, err := NewCompleter().Complete(context.Background(), llm.Request{}); !errors.Is(err, ErrTask) {
+	if _, err := NewCompleter().Complete(context.Background(), llm.Request{}); !errors.Is(err, ErrTask) || !errors.Is(err, llm.ErrInvalid) {
 		t.Errorf("no task: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

@@ -2,7 +2,6 @@ package offline
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/lightctl/lightrag/llm"
@@ -16,8 +15,9 @@ const (
 	CannotChat = "The offline model cannot chat: it only quotes indexed documents. Configure a language model to ask without retrieval."
 )
 
-// ErrTask reports a request whose task this completer does not know.
-var ErrTask = errors.New("unknown task")
+// ErrTask reports a request whose task this completer does not know. It is an
+// llm.ErrInvalid.
+var ErrTask = fmt.Errorf("unknown task: %w", llm.ErrInvalid)
 
 // Completer answers the engine's tasks by rules, from Request.Input alone;
 // messages are ignored. The zero value is ready; see the package comment for

@@ -213,6 +213,24 @@ func contains(list []string, x string) bool {
 	return false
 }
 
+// The engine's own parser must lose no row and change no name, whatever was
+// extracted.
+func TestExtractIsParsedWhole(t *testing.T) {
+	for _, text := range []string{sampleEnglish, sampleKorean, sampleChinese, sampleGerman, sampleJapanese, sampleHarbour + sampleKelp + sampleStorm, "Evil Corp <**|#|**> wrote <*|#|>. Evil Corp met <|#<|#|>|> Good Corp <#> here."} {
+		answer := extract(text)
+		entities, relations, _ := records(t, answer)
+		got := llm.ParseExtraction(answer)
+		if got.Malformed != 0 || !got.Complete || len(got.Entities) != len(entities) || len(got.Relations) != len(relations) {
+			t.Errorf("%.20q: %d malformed, complete %v, %d of %d entities, %d of %d relations", text, got.Malformed, got.Complete, len(got.Entities), len(entities), len(got.Relations), len(relations))
+		}
+		for _, e := range got.Entities {
+			if _, ok := entities[e.Name]; !ok {
+				t.Errorf("parsed entity %q was not written so", e.Name)
+			}
+		}
+	}
+}
+
 func TestExtractIsDeterministic(t *testing.T) {
 	for _, text := range []string{sampleEnglish, sampleKorean, sampleChinese, sampleGerman, sampleJapanese} {
 		first := extract(text)
