@@ -1,0 +1,143 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/lightctl/lightrag/llm"
+)
+
+// NoAnswer is the answer when nothing was found.
+const NoAnswer = "Sorry, I'm not able to provide an answer to that question.[no-context]"
+
+// Query retrieves and has the model answer from what was found. Nothing found
+// is not an error: Found is false and the answer is NoAnswer. When the model
+// fails after a part of a streamed answer, that part is in Result.Answer and
+// the error says what happened.
+func (db *DB) Query(ctx context.Context, q Query) (*Result, error) {
+	if err := db.begin(false); err != nil {
+		return nil, err
+	}
+	defer db.end()
+	start := time.Now()
+	r, err := db.retrieve(ctx, &q)
+	if err != nil {
+		return nil, fmt.Errorf("lightrag: query: %w", err)
+	}
+	err = db.answer(ctx, &q, r)
+	r.Timings.Total = time.Since(start)
+	if err == nil && q.Stream != nil {
+		err = q.Stream(Event{Type: EventDone, Usage: r.Usage, Timings: r.Timings})
+	}
+	if lerr := db.saveLedger(); lerr != nil { // the answer is good all the same
+		db.opts.Logger.Warn("lightrag: the token ledger was not saved", "error", lerr)
+	}
+	if err != nil {
+		return r, fmt.Errorf("lightrag: query: %w", err)
+	}
+	return r, nil
+}
+
+// answer fills the prompt or the answer of r.
+func (db *DB) answer(ctx context.Context, q *Query, r *Result) error {
+	start := time.Now()
+	defer func() { r.Timings.Answer = time.Since(start) }()
+	if q.Mode == Bypass {
+		return db.chat(ctx, q, r)
+	}
+	if q.Stream != nil && len(r.References) > 0 && !q.PromptOnly && !q.ContextOnly {
+		if err := q.Stream(Event{Type: EventReferences, References: r.References}); err != nil {
+			return err
+		}
+	}
+	var system string
+	if r.Found {
+		system = llm.AnswerSystem(r.Context, q.answerOptions())
+	}
+	switch {
+	case q.PromptOnly:
+		if r.Found {
+			r.Prompt = system + "\n\n---User Query---\n\n" + q.Text
+		}
+		return nil
+	case q.ContextOnly:
+		return nil
+	case !r.Found:
+		r.Answer = NoAnswer
+		return q.text(NoAnswer)
+	}
+	req := llm.Request{
+		Task:     llm.TaskAnswer,
+		Messages: conversation(system, q),
+		Input:    answerInput(q, r),
+	}
+	return db.ask(ctx, q, r, req, !q.NoCache && len(q.History) == 0)
+}
+
+func (db *DB) chat(ctx context.Context, q *Query, r *Result) error {
+	req := llm.Request{
+		Task:     llm.TaskChat,
+		Messages: conversation("", q),
+		Input:    llm.Input{Question: q.Text},
+	}
+	if q.PromptOnly {
+		r.Prompt = q.Text
+		return nil
+	}
+	if q.ContextOnly {
+		return nil
+	}
+	return db.ask(ctx, q, r, req, false)
+}
+
+func (db *DB) ask(ctx context.Context, q *Query, r *Result, req llm.Request, cache bool) error {
+	if q.Stream != nil {
+		req.Stream = q.text
+	}
+	var worth cached
+	if cache {
+		worth = always
+	}
+	a, err := db.complete(ctx, req, worth)
+	r.Answer, r.Cached = strings.TrimSpace(a.text), a.cached
+	r.Usage = r.Usage.Add(a.usage)
+	return err
+}
+
+// text streams a piece of the answer.
+func (q *Query) text(s string) error {
+	if q.Stream == nil || s == "" {
+		return nil
+	}
+	return q.Stream(Event{Type: EventText, Text: s})
+}
+
+// conversation puts history between the system prompt and the question.
+func conversation(system string, q *Query) []llm.Message {
+	m := make([]llm.Message, 0, len(q.History)+2)
+	if system != "" {
+		m = append(m, llm.Message{Role: llm.RoleSystem, Content: system})
+	}
+	m = append(m, q.History...)
+	return append(m, llm.Message{Role: llm.RoleUser, Content: q.Text})
+}
+
+func answerInput(q *Query, r *Result) llm.Input {
+	in := llm.Input{Question: q.Text, Language: q.Language}
+	for i := range r.Chunks {
+		c := &r.Chunks[i]
+		in.Passages = append(in.Passages, llm.Passage{Reference: c.ReferenceID, Path: c.Path, Text: c.Content})
+	}
+	for i := range r.Entities {
+		in.Facts = append(in.Facts, llm.Fact{Name: r.Entities[i].Name, Description: r.Entities[i].Description})
+	}
+	for i := range r.Relations {
+		in.Facts = append(in.Facts, llm.Fact{Name: r.Relations[i].Src, Target: r.Relations[i].Tgt, Description: r.Relations[i].Description})
+	}
+	return in
+}
+
+// Ledger returns the calls and tokens spent by task since the store was made.
+func (db *DB) Ledger() map[string]llm.Usage { return db.ledger.snapshot() }

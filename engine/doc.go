@@ -1,0 +1,39 @@
+// Package engine is an embedded graph-RAG engine: it turns documents into a
+// knowledge graph with the help of a language model, keeps graph, vectors and
+// passages in one directory, and answers questions from them in the way of
+// LightRAG (arXiv 2410.05779): keywords of two levels are matched against
+// entities and relations, the matches are expanded by one hop, and their
+// values and source passages are given to the model.
+//
+// # Use
+//
+//	db, err := engine.Open("knowledge.db", engine.Options{})
+//	defer db.Close()
+//	report, err := db.Insert(ctx, engine.Document{Path: "a.md", Text: text})
+//	answer, err := db.Query(ctx, engine.Query{Text: "Who founded the observatory?"})
+//
+// The zero Options use the offline pair of package llm/offline: no key, no
+// network, weaker extraction and extractive answers. With a
+// [llm.Completer] and an [llm.Embedder] the same calls use a real model.
+//
+// # Durability
+//
+// When Insert reports a document as processed, its graph, vectors and passages
+// are on disk, in one atomic commit. Every finished model call is cached on
+// disk before it is used, so that a crash at any point resumes without paying
+// for it again. A document that was accepted but not finished is taken up by
+// the next Insert or Resume.
+//
+// # Concurrency
+//
+// Every method of DB is safe for concurrent use. Readers never wait: Retrieve,
+// Query and View work on an immutable view, loaded through one atomic pointer,
+// and see all of a document or none of it. A cancelled context leaves nothing
+// half done.
+//
+// # Errors
+//
+// Errors can be tested with errors.Is against the sentinels of this package.
+// The library never exits the process, never panics on input or I/O, never
+// prints and never reads the environment.
+package engine

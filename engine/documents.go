@@ -1,0 +1,86 @@
+package engine
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/lightctl/lightrag/format"
+)
+
+// DocumentInfo is a stored document.
+type DocumentInfo struct {
+	ID        string
+	Path      string
+	Status    DocumentStatus
+	Chunks    int
+	Entities  int
+	Relations int
+	Malformed int
+	Removed   int
+	Failed    int // chunks that were skipped
+	Error     string
+	Created   time.Time
+	Updated   time.Time
+	Metadata  map[string]string
+}
+
+// Documents returns all documents in the order they were accepted.
+func (db *DB) Documents() ([]DocumentInfo, error) {
+	v, err := db.store.View()
+	if err != nil {
+		return nil, fmt.Errorf("lightrag: documents: %w", err)
+	}
+	defer v.Close()
+	var out []DocumentInfo
+	err = v.Documents(func(id format.DocID, d format.Document) error {
+		out = append(out, db.documentInfo(id, &d))
+		return nil
+	})
+	return out, err
+}
+
+// Document returns one document and the ids and texts of its chunks.
+func (db *DB) Document(id string) (*DocumentInfo, []ChunkHit, error) {
+	v, err := db.store.View()
+	if err != nil {
+		return nil, nil, fmt.Errorf("lightrag: document %q: %w", id, err)
+	}
+	defer v.Close()
+	doc, d, ok, err := v.FindDocument(id)
+	if err == nil && !ok {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("lightrag: document %q: %w", id, err)
+	}
+	rows, err := v.DocumentChunks(doc)
+	if err != nil {
+		return nil, nil, fmt.Errorf("lightrag: document %q: %w", id, err)
+	}
+	chunks := make([]ChunkHit, len(rows))
+	for i := range rows {
+		c := &rows[i]
+		chunks[i] = ChunkHit{
+			ID: fmt.Sprintf("%s#%d", id, c.Order), Doc: id, Path: c.Path, Order: int(c.Order), Content: c.Text,
+		}
+	}
+	info := db.documentInfo(doc, &d)
+	return &info, chunks, nil
+}
+
+func (db *DB) documentInfo(id format.DocID, d *format.Document) DocumentInfo {
+	status := map[format.DocumentStatus]DocumentStatus{
+		format.StatusPending:    StatusPending,
+		format.StatusProcessing: StatusProcessing,
+		format.StatusProcessed:  StatusProcessed,
+		format.StatusFailed:     StatusFailed,
+	}[d.Status]
+	if status == StatusPending && db.claimed(id) {
+		status = StatusProcessing
+	}
+	return DocumentInfo{
+		ID: d.ID, Path: d.Path, Status: status, Chunks: int(d.Chunks), Entities: int(d.Entities),
+		Relations: int(d.Relations), Malformed: int(d.Malformed), Removed: int(d.Removed), Failed: int(d.Failed),
+		Error: d.Error, Created: time.Unix(d.Created, 0).UTC(), Updated: time.Unix(d.Updated, 0).UTC(), Metadata: d.Metadata,
+	}
+}

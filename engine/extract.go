@@ -1,0 +1,180 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/lightctl/lightrag/format"
+	"github.com/lightctl/lightrag/graphstore"
+	"github.com/lightctl/lightrag/llm"
+)
+
+// chunkResult is what the model said about one chunk.
+type chunkResult struct {
+	records llm.MergedExtraction
+	keys    []answerKey // cached answers it was made from
+	usage   llm.Usage
+	cached  int
+	failed  error // the answer was unusable; the chunk's text is kept
+}
+
+// extract asks for the entities and relations of one chunk, and once more for
+// what was missed (arXiv 2410.05779, section 3.1). An error means that the
+// model could not be asked; an unusable answer is chunkResult.failed.
+func (db *DB) extract(ctx context.Context, text string) (chunkResult, error) {
+	var res chunkResult
+	if strings.TrimSpace(text) == "" {
+		return res, nil
+	}
+	o := llm.ExtractOptions{
+		EntityTypes: db.opts.EntityTypes,
+		Language:    db.opts.Language,
+		JSON:        db.opts.JSONExtraction,
+	}
+	req := llm.Request{
+		Task:     llm.TaskExtract,
+		Messages: llm.ExtractMessages(text, o),
+		JSON:     o.JSON,
+		Input:    llm.Input{Text: text, Language: o.Language},
+	}
+	first, err := db.complete(ctx, req, usableAnswer)
+	res.add(first)
+	if err != nil {
+		if unusable(err) {
+			res.failed = err
+			return res, nil
+		}
+		return res, err
+	}
+	parsed := llm.ParseExtraction(first.text)
+	if err := unusableAnswer(first, &parsed); err != nil {
+		res.failed = err
+	}
+
+	var gleaned llm.Extraction
+	if db.opts.Gleaning > 0 && !db.offline {
+		req.Task = llm.TaskGlean
+		req.Messages = llm.GleanMessages(text, o, first.text)
+		if db.fits(req.Messages, db.opts.MaxExtractTokens) {
+			glean, err := db.complete(ctx, req, always)
+			res.add(glean)
+			switch {
+			case err == nil:
+				gleaned = llm.ParseExtraction(glean.text)
+			case !unusable(err):
+				return res, err
+			}
+			if len(gleaned.Entities)+len(gleaned.Relations) > 0 {
+				res.failed = nil
+			}
+		}
+	}
+	res.records = llm.MergeGleaning(parsed, gleaned)
+	return res, nil
+}
+
+func (r *chunkResult) add(a reply) {
+	r.usage = r.usage.Add(a.usage)
+	if a.cached {
+		r.cached++
+	}
+	if a.text != "" && !a.truncated {
+		r.keys = append(r.keys, a.key)
+	}
+}
+
+// unusable reports whether err is about one answer, not about the model as a
+// whole: asking for the next chunk may well succeed.
+func unusable(err error) bool {
+	for _, cause := range [...]error{llm.ErrBadResponse, llm.ErrContextLength, llm.ErrRefused, llm.ErrTruncated} {
+		if errors.Is(err, cause) {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	errNoRecords = errors.New("the answer holds no records and does not say that there are none")
+	errCutShort  = errors.New("the answer was cut short before its first record")
+)
+
+func unusableAnswer(a reply, x *llm.Extraction) error {
+	if len(x.Entities)+len(x.Relations) > 0 || x.Complete {
+		return nil
+	}
+	if a.truncated {
+		return errCutShort
+	}
+	if x.Format == "json" {
+		return nil
+	}
+	return errNoRecords
+}
+
+func usableAnswer(text string) bool {
+	x := llm.ParseExtraction(text)
+	return unusableAnswer(reply{text: text}, &x) == nil
+}
+
+// fits reports whether the messages hold at most limit tokens; 0 = any number.
+func (db *DB) fits(messages []llm.Message, limit int) bool {
+	if limit == 0 {
+		return true
+	}
+	size := 0
+	for i := range messages {
+		size += len(messages[i].Content)
+	}
+	if size <= limit { // a token is at least one byte
+		return true
+	}
+	n := 0
+	for i := range messages {
+		n += db.tok.Count(messages[i].Content)
+	}
+	return n <= limit
+}
+
+// contribution puts the records of all chunks of a document into the canonical
+// order of their chunks, whatever order the answers came in.
+func contribution(doc format.DocID, chunks []graphstore.Chunk, results []chunkResult) graphstore.Contribution {
+	c := graphstore.Contribution{Doc: doc}
+	for i := range chunks {
+		chunk, res := &chunks[i], &results[i]
+		c.Chunks = append(c.Chunks, graphstore.ChunkContribution{
+			ID: chunk.ID, Order: chunk.Order, Keywords: res.records.Keywords, CacheKeys: res.keys,
+		})
+		c.Malformed += uint32(res.records.Malformed)
+		if res.failed != nil {
+			c.Failed++
+		}
+		key := format.FragmentKey{Doc: doc, Order: chunk.Order}
+		for j := range res.records.Entities {
+			e := &res.records.Entities[j]
+			key.Pass, key.Index = e.Pass, uint16(e.Index)
+			c.Entities = append(c.Entities, graphstore.EntityFragment{
+				Name: e.Name, Chunk: chunk.ID, Key: key, Type: e.Type, Description: e.Description,
+			})
+		}
+		for j := range res.records.Relations {
+			r := &res.records.Relations[j]
+			key.Pass, key.Index = r.Pass, uint16(r.Index)
+			c.Relations = append(c.Relations, graphstore.RelationFragment{
+				Src: r.Source, Tgt: r.Target, Chunk: chunk.ID, Key: key,
+				Description: r.Description, Keywords: r.Keywords, Weight: r.Weight,
+			})
+		}
+	}
+	return c
+}
+
+func firstFailure(results []chunkResult) error {
+	for i := range results {
+		if results[i].failed != nil {
+			return results[i].failed
+		}
+	}
+	return nil
+}

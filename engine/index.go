@@ -1,0 +1,224 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"github.com/lightctl/lightrag/format"
+	"github.com/lightctl/lightrag/graphstore"
+	"github.com/lightctl/lightrag/hnsw"
+)
+
+const (
+	indexKinds  = 3     // entity, relation, chunk
+	linkPage    = 64    // slots linked before the linker looks up
+	maxUnlinked = 16384 // commits wait when more slots are unlinked
+)
+
+// vectorIndex holds one graph per kind of owner. The store appends vectors to
+// it inside its commits; a background goroutine links them. A search walks
+// what is linked and scans the rest, so that a vector can be found as soon as
+// its commit is visible.
+type vectorIndex struct {
+	log    *slog.Logger
+	dim    int
+	kinds  [indexKinds]*kindIndex
+	saved  *savedIndex // what the index files promise; nil once the store is open
+	files  graphstore.IndexFiles
+	store  *graphstore.Store
+	signal chan struct{}
+	done   chan struct{}
+	cancel context.CancelFunc
+}
+
+// kindIndex is the graph of one kind and the owner and version of each slot.
+type kindIndex struct {
+	graph  *hnsw.Graph
+	owners slotTable
+}
+
+func newVectorIndex(log *slog.Logger) *vectorIndex {
+	return &vectorIndex{log: log, signal: make(chan struct{}, 1), done: make(chan struct{})}
+}
+
+// open makes graphs for vectors of dim components, with the slots of the index
+// files where there are some.
+func (x *vectorIndex) open(dim int, files graphstore.IndexFiles) error {
+	x.dim = dim
+	for i := range x.kinds {
+		if err := x.reset(i); err != nil {
+			return err
+		}
+	}
+	return x.loadHeads(files)
+}
+
+// reset gives a kind an empty graph.
+func (x *vectorIndex) reset(i int) error {
+	g, err := hnsw.NewGraph(x.dim, hnsw.Options{Seed: uint64(i + 1)})
+	if err != nil {
+		return err
+	}
+	x.kinds[i] = &kindIndex{graph: g}
+	return nil
+}
+
+func (x *vectorIndex) kind(k format.Kind) *kindIndex {
+	if k < 1 || k > indexKinds {
+		return nil
+	}
+	return x.kinds[k-1]
+}
+
+// Append implements graphstore.VectorSink.
+func (x *vectorIndex) Append(kind format.Kind, owner, version uint32, vec []float32) (uint32, error) {
+	k := x.kind(kind)
+	if k == nil {
+		return 0, fmt.Errorf("%w: vectors of %s", ErrInvalid, kind)
+	}
+	if x.saved != nil {
+		if s := x.saved.kinds[kind-1]; s != nil {
+			key := slotKey(owner, version)
+			if slot, ok := s.slots[key]; ok {
+				delete(s.slots, key)
+				return slot, k.graph.Place(slot, vec)
+			}
+		}
+	}
+	k.owners.set(k.graph.Bound(), slotOwner{owner, version})
+	return k.graph.Append(vec)
+}
+
+// Bound implements graphstore.VectorSink.
+func (x *vectorIndex) Bound(kind format.Kind) uint32 {
+	if k := x.kind(kind); k != nil {
+		return k.graph.Bound()
+	}
+	return 0
+}
+
+// start takes the links of the index files and links the rest in the
+// background until stop.
+func (x *vectorIndex) start(store *graphstore.Store) {
+	x.store = store
+	x.loadLinks()
+	ctx, cancel := context.WithCancel(context.Background())
+	x.cancel = cancel
+	go x.linkLoop(ctx)
+	x.wake()
+}
+
+func (x *vectorIndex) stop() {
+	if x.cancel != nil {
+		x.cancel()
+		<-x.done
+	}
+}
+
+func (x *vectorIndex) wake() {
+	select {
+	case x.signal <- struct{}{}:
+	default:
+	}
+}
+
+func (x *vectorIndex) linkLoop(ctx context.Context) {
+	defer close(x.done)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-x.signal:
+		}
+		for again := true; again && ctx.Err() == nil; {
+			again = false
+			for _, k := range x.kinds {
+				n, err := k.graph.Link(ctx, linkPage)
+				if err != nil && ctx.Err() == nil {
+					x.log.Error("lightrag: the vector index cannot link new vectors; they are found by scanning", "error", err)
+					return
+				}
+				again = again || n > 0
+			}
+			runtime.Gosched()
+		}
+	}
+}
+
+func (x *vectorIndex) unlinked() int {
+	n := 0
+	for _, k := range x.kinds {
+		n += int(k.graph.Bound() - k.graph.Mark())
+	}
+	return n
+}
+
+// waitLinked holds back a writer while too many slots wait to be linked.
+func (x *vectorIndex) waitLinked(ctx context.Context) error {
+	for x.unlinked() > maxUnlinked {
+		x.wake()
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-x.done:
+			return nil
+		case <-time.After(2 * time.Millisecond):
+		}
+	}
+	return nil
+}
+
+// hit is a vector hit: the owner's id and its cosine with the query.
+type hit struct {
+	id    uint32
+	score float32
+}
+
+// accept names the slots of a view: those that are their owner's vector in it
+// and whose owner passes the filter.
+type accept struct {
+	view  *graphstore.View
+	index *kindIndex
+	kind  format.Kind
+	allow func(owner uint32) bool // nil = all
+}
+
+func (a *accept) slot(s uint32) bool {
+	owner := a.index.owners.get(s).owner
+	if now, ok := a.view.Slot(a.kind, owner); !ok || now != s {
+		return false
+	}
+	return a.allow == nil || a.allow(owner)
+}
+
+// slotOwner says whose vector a slot holds.
+type slotOwner struct{ owner, version uint32 }
+
+const slotPage = 4096
+
+// slotTable maps slots to owners. One goroutine writes; entries below a
+// published bound never change and are read without a lock.
+type slotTable struct {
+	pages atomic.Pointer[[]*[slotPage]slotOwner]
+}
+
+func (t *slotTable) set(slot uint32, o slotOwner) {
+	var pages []*[slotPage]slotOwner
+	if p := t.pages.Load(); p != nil {
+		pages = *p
+	}
+	for int(slot/slotPage) >= len(pages) {
+		pages = append(pages[:len(pages):len(pages)], new([slotPage]slotOwner))
+		grown := pages
+		t.pages.Store(&grown)
+	}
+	pages[slot/slotPage][slot%slotPage] = o
+}
+
+func (t *slotTable) get(slot uint32) slotOwner {
+	return (*t.pages.Load())[slot/slotPage][slot%slotPage]
+}

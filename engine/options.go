@@ -1,0 +1,140 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/lightctl/lightrag/graphstore"
+	"github.com/lightctl/lightrag/llm"
+	"github.com/lightctl/lightrag/llm/offline"
+)
+
+// ChunkPolicy says what becomes of a document some of whose chunks could not
+// be extracted because the model's answer was unusable.
+type ChunkPolicy uint8
+
+const (
+	// KeepRest keeps what the other chunks gave; the report counts the failed.
+	KeepRest ChunkPolicy = iota
+	// FailDocument fails the document; its finished answers stay cached.
+	FailDocument
+)
+
+// Options of a DB. The zero value works: the offline pair, no key, no network.
+// Where zero means a default, a negative number means none.
+type Options struct {
+	// Completer extracts, summarises and answers. nil = the offline one.
+	Completer llm.Completer
+	// Embedder makes vectors. nil = the offline one. Its name, dimension and
+	// checksum are fixed when the store is created.
+	Embedder llm.Embedder
+	// Tokenizer is o200k, cl100k or chars4; fixed when the store is created.
+	// "" = that of the store, o200k for a new one.
+	Tokenizer string
+
+	ChunkTokens  int // tokens of a chunk; 0 = 1200
+	ChunkOverlap int // tokens shared by neighbouring chunks; 0 = 100, negative = none
+
+	Gleaning         int // further extraction rounds, at most 1 is used; 0 = 1, negative = none
+	MaxExtractTokens int // gleaning is skipped when its prompt is longer; 0 = 20480, negative = no limit
+	EntityTypes      []string
+	Language         string // of extracted texts; "" = that of the document
+	JSONExtraction   bool   // ask for JSON instead of delimited records
+	ChunkPolicy      ChunkPolicy
+
+	SummaryFragments int // distinct descriptions from which a model joins them; 0 = 8, negative = never
+	SummaryTokens    int // or this many tokens; 0 = 1200
+	SummaryLength    int // wanted length of a summary in tokens; 0 = 600
+	MaxSources       int // sources that feed descriptions and passages; 0 = 200, negative = all
+
+	// Concurrency is the number of model calls in flight. 0 = 4.
+	Concurrency int
+
+	ReadOnly  bool // nothing is created, written or removed
+	MustExist bool // ErrNotFound instead of creating a store
+
+	// Logger receives warnings and, at debug level, storage events. nil = silent.
+	Logger *slog.Logger
+	// Progress, if set, is called from several goroutines, one call at a time.
+	Progress func(Progress)
+
+	Storage Storage
+
+	now func() time.Time // tests
+}
+
+// Storage tunes the store below the engine. The zero value is right for a
+// guest in somebody else's process.
+type Storage struct {
+	FS            graphstore.FS // nil = the operating system's
+	CacheBytes    int64         // block cache; 0 = 64 MiB
+	MemTableBytes int64         // 0 = 64 MiB
+	SealBytes     int64         // buffered vectors that make a segment; 0 = 16 MiB
+}
+
+// Progress is a snapshot of a running Insert.
+type Progress struct {
+	Documents, DocumentsDone int
+	Chunks, ChunksDone       int
+	Usage                    llm.Usage
+	Elapsed                  time.Duration
+}
+
+func (o Options) withDefaults() Options {
+	if o.Completer == nil {
+		o.Completer = offline.NewCompleter()
+	}
+	if o.Embedder == nil {
+		o.Embedder = offline.NewEmbedder()
+	}
+	def := func(p *int, zero, negative int) {
+		switch {
+		case *p == 0:
+			*p = zero
+		case *p < 0:
+			*p = negative
+		}
+	}
+	def(&o.ChunkTokens, 1200, -1)
+	def(&o.ChunkOverlap, 100, 0)
+	def(&o.Gleaning, 1, 0)
+	def(&o.MaxExtractTokens, 20480, 0)
+	def(&o.SummaryFragments, 8, 0)
+	def(&o.SummaryTokens, 1200, 1200)
+	def(&o.SummaryLength, 600, 600)
+	def(&o.MaxSources, 200, -1)
+	def(&o.Concurrency, 4, -1)
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.now == nil {
+		o.now = time.Now
+	}
+	return o
+}
+
+func (o Options) validate() error {
+	var errs []error
+	bad := func(format string, args ...any) {
+		errs = append(errs, fmt.Errorf("%w: "+format, append([]any{ErrInvalid}, args...)...))
+	}
+	if o.ChunkTokens < 1 {
+		bad("Options.ChunkTokens must be positive")
+	} else if o.ChunkOverlap >= o.ChunkTokens {
+		bad("Options.ChunkOverlap %d must be smaller than ChunkTokens %d", o.ChunkOverlap, o.ChunkTokens)
+	}
+	if o.Concurrency < 1 {
+		bad("Options.Concurrency must be positive")
+	}
+	if info := o.Embedder.Info(); info.Dim < 1 || info.Dim > 65535 {
+		bad("Options.Embedder %q has dimension %d; 1 to 65535 are possible", info.Name, info.Dim)
+	}
+	switch o.Tokenizer {
+	case "", "o200k", "cl100k", "chars4":
+	default:
+		bad("Options.Tokenizer %q is not one of o200k, cl100k, chars4", o.Tokenizer)
+	}
+	return errors.Join(errs...)
+}

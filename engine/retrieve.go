@@ -1,0 +1,247 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/lightctl/lightrag/format"
+	"github.com/lightctl/lightrag/graphstore"
+	"github.com/lightctl/lightrag/llm"
+)
+
+// Retrieve finds what the store knows about a question: entities, relations,
+// passages and the context text made of them. Unless keywords are given and
+// the mode needs them, the model is asked for keywords, once, cached. It takes
+// no lock and allocates nothing in proportion to the store.
+//
+// A blank question is ErrInvalid. When nothing is found the error is nil and
+// Result.Found is false.
+func (db *DB) Retrieve(ctx context.Context, q Query) (*Result, error) {
+	if err := db.begin(false); err != nil {
+		return nil, err
+	}
+	defer db.end()
+	start := time.Now()
+	r, err := db.retrieve(ctx, &q)
+	if err != nil {
+		return nil, fmt.Errorf("lightrag: retrieve: %w", err)
+	}
+	r.Timings.Total = time.Since(start)
+	return r, nil
+}
+
+// retrieve fills a Result up to its context. It normalises q in place.
+func (db *DB) retrieve(ctx context.Context, q *Query) (*Result, error) {
+	if err := q.normalise(); err != nil {
+		return nil, err
+	}
+	r := &Result{Query: q.Text, Mode: q.Mode}
+	if q.Mode == Bypass {
+		return r, nil
+	}
+	start := time.Now()
+	if err := db.keywords(ctx, q, r); err != nil {
+		return nil, err
+	}
+	start = lap(start, &r.Timings.Keywords)
+
+	s, err := db.newSearch(ctx, q, r)
+	if err != nil {
+		return nil, err
+	}
+	if s == nil { // no keywords for this mode, nothing to match
+		return r, nil
+	}
+	defer s.close()
+	start = lap(start, &r.Timings.Embed)
+	if err := s.match(); err != nil {
+		return nil, err
+	}
+	start = lap(start, &r.Timings.Search)
+	s.expand()
+	start = lap(start, &r.Timings.Expand)
+	err = s.compose(r)
+	lap(start, &r.Timings.Context)
+	return r, err
+}
+
+func lap(start time.Time, d *time.Duration) time.Time {
+	now := time.Now()
+	*d = now.Sub(start)
+	return now
+}
+
+// normalise checks a query and fills its defaults.
+func (q *Query) normalise() error {
+	q.Text = strings.TrimSpace(q.Text)
+	text, _ := llm.SanitizeText(q.Text)
+	q.Text = text
+	if q.Text == "" {
+		return fmt.Errorf("%w: blank query", ErrInvalid)
+	}
+	var err error
+	if q.Mode, err = ParseMode(string(q.Mode)); err != nil {
+		return err
+	}
+	def := func(p *int, zero int) {
+		if *p == 0 {
+			*p = zero
+		}
+		*p = max(*p, 0)
+	}
+	def(&q.TopK, 40)
+	def(&q.ChunkTopK, 20)
+	def(&q.MaxEntityTokens, 6000)
+	def(&q.MaxRelationTokens, 8000)
+	def(&q.MaxTotalTokens, 30000)
+	switch {
+	case q.CosineThreshold != q.CosineThreshold || q.CosineThreshold > 1:
+		return fmt.Errorf("%w: cosine threshold %v is not at most 1", ErrInvalid, q.CosineThreshold)
+	case q.CosineThreshold == 0:
+		q.CosineThreshold = 0.2
+	case q.CosineThreshold < 0:
+		q.CosineThreshold = -2
+	}
+	if q.ResponseType == "" {
+		q.ResponseType = "Multiple Paragraphs"
+	}
+	return nil
+}
+
+// keywords fills the two keyword lists of r from the query, the cache or the
+// model.
+func (db *DB) keywords(ctx context.Context, q *Query, r *Result) error {
+	if q.Mode == Naive {
+		return nil
+	}
+	if len(q.HighLevel)+len(q.LowLevel) > 0 {
+		r.HighLevel, r.LowLevel = clean(q.HighLevel), clean(q.LowLevel)
+		switch {
+		case q.Mode == Local && len(r.LowLevel) == 0:
+			return fmt.Errorf("%w: mode local with given keywords needs low-level ones", ErrInvalid)
+		case q.Mode == Global && len(r.HighLevel) == 0:
+			return fmt.Errorf("%w: mode global with given keywords needs high-level ones", ErrInvalid)
+		case len(r.LowLevel)+len(r.HighLevel) == 0:
+			return fmt.Errorf("%w: all given keywords are blank", ErrInvalid)
+		}
+		return nil
+	}
+	worth := func(text string) bool { _, _, ok := llm.ParseKeywords(text); return ok }
+	if q.NoCache {
+		worth = nil
+	}
+	a, err := db.complete(ctx, llm.Request{
+		Task:     llm.TaskKeywords,
+		Messages: llm.KeywordMessages(q.Text, q.Language),
+		JSON:     true,
+		Input:    llm.Input{Question: q.Text, Language: q.Language},
+	}, worth)
+	r.Usage = r.Usage.Add(a.usage)
+	if err != nil {
+		return err
+	}
+	r.HighLevel, r.LowLevel, _ = llm.ParseKeywords(a.text)
+	if len(r.HighLevel)+len(r.LowLevel) == 0 && len([]rune(q.Text)) < 50 {
+		r.LowLevel = []string{q.Text}
+	}
+	return nil
+}
+
+func clean(words []string) []string {
+	var out []string
+	for _, w := range words {
+		if w = strings.TrimSpace(w); w != "" {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// search is one retrieval on one view.
+type search struct {
+	db     *DB
+	q      *Query
+	view   *graphstore.View
+	filter *filter // nil = everything
+
+	queryVec, lowVec, highVec []float32 // unit vectors; nil = not asked
+
+	near struct { // vector hits, (score descending, id)
+		entities, relations, chunks []hit
+	}
+	entities  []ranked[format.EntityID]
+	relations []ranked[format.RelationID]
+}
+
+// ranked is a candidate in its final order; score is 0 when it was not a
+// vector hit itself.
+type ranked[ID comparable] struct {
+	id    ID
+	score float32
+}
+
+// newSearch embeds what the mode needs in one call and pins a view. It returns
+// nil when the mode has nothing to match.
+func (db *DB) newSearch(ctx context.Context, q *Query, r *Result) (*search, error) {
+	s := &search{db: db, q: q}
+	low, high := strings.Join(r.LowLevel, ", "), strings.Join(r.HighLevel, ", ")
+	if q.Mode == Global || q.Mode == Naive {
+		low = ""
+	}
+	if q.Mode == Local || q.Mode == Naive {
+		high = ""
+	}
+	if low == "" && high == "" && q.Mode != Naive && q.Mode != Mix {
+		return nil, nil
+	}
+	texts := []string{q.Text}
+	if low != "" {
+		texts = append(texts, low)
+	}
+	if high != "" {
+		texts = append(texts, high)
+	}
+	vecs, err := db.embed(ctx, texts, llm.PurposeQuery)
+	if err != nil {
+		return nil, err
+	}
+	for i, v := range vecs {
+		vecs[i] = unit(v)
+	}
+	s.queryVec = vecs[0]
+	if vecs = vecs[1:]; low != "" {
+		s.lowVec, vecs = vecs[0], vecs[1:]
+	}
+	if high != "" {
+		s.highVec = vecs[0]
+	}
+	if s.view, err = db.store.View(); err != nil {
+		return nil, err
+	}
+	if s.filter, err = newFilter(s.view, q, db.cost); err != nil {
+		s.view.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *search) close() { s.view.Close() }
+
+// match finds the entities, relations and chunks nearest to the keywords and
+// the question.
+func (s *search) match() (err error) {
+	find := func(kind format.Kind, q []float32, k int) (hits []hit) {
+		if err == nil && q != nil {
+			hits, err = s.db.index.search(s.view, kind, q, k, s.q.CosineThreshold, s.filter.allow(kind))
+		}
+		return hits
+	}
+	s.near.entities = find(format.KindEntity, s.lowVec, s.q.TopK)
+	s.near.relations = find(format.KindRelation, s.highVec, s.q.TopK)
+	if s.q.Mode == Naive || s.q.Mode == Mix {
+		s.near.chunks = find(format.KindChunk, s.queryVec, s.q.ChunkTopK)
+	}
+	return err
+}

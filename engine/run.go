@@ -1,0 +1,392 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/lightctl/lightrag/format"
+	"github.com/lightctl/lightrag/graphstore"
+	"github.com/lightctl/lightrag/llm"
+)
+
+// run is one Insert, Resume or Retry: it feeds chunks to the model in document
+// order, at most 2 x Concurrency at a time, commits each document when its
+// last chunk is done, and refreshes stale roots in between.
+type run struct {
+	db      *DB
+	op      string // for messages
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	started time.Time
+
+	wg     sync.WaitGroup
+	chunks chan struct{} // slots of chunks in flight
+	docs   chan struct{} // slots of documents in flight
+
+	mu       sync.Mutex
+	report   Report
+	progress Progress
+	single   bool
+}
+
+// job is one document on its way through a run.
+type job struct {
+	doc    format.DocID
+	row    int // in report.Documents
+	chunks []graphstore.Chunk
+	claim  *claim
+}
+
+// claim is held by the run that processes a document, so that no other run
+// does the same work.
+type claim struct{ done chan struct{} }
+
+func (db *DB) newRun(ctx context.Context, op string) *run {
+	r := &run{db: db, op: op, started: time.Now()}
+	r.ctx, r.cancel = context.WithCancelCause(ctx)
+	r.chunks = make(chan struct{}, 2*db.opts.Concurrency)
+	r.docs = make(chan struct{}, 4*db.opts.Concurrency)
+	return r
+}
+
+func (r *run) stop() { r.cancel(nil) }
+
+// insert registers news, whose report rows start at row, and processes them.
+func (r *run) insert(news []graphstore.NewDocument, row int) error {
+	results, err := r.db.store.Register(r.ctx, news)
+	if err != nil {
+		return err
+	}
+	var jobs []*job
+	for i, res := range results {
+		n := &news[i]
+		rep := &r.report.Documents[row+i]
+		switch res.Status {
+		case graphstore.Unchanged:
+			rep.Status = StatusUnchanged
+		case graphstore.Duplicate:
+			rep.Status, rep.Original = StatusDuplicate, res.Original
+		case graphstore.Conflict:
+			rep.Status = StatusConflict
+			rep.Err = fmt.Errorf("%w: document %q is already stored with another text; Replace was not set", ErrExists, n.ID)
+		default:
+			rep.Status = StatusPending
+			jobs = append(jobs, &job{doc: res.Doc, row: row + i})
+		}
+	}
+	r.single = len(r.report.Documents) == 1
+	return r.process(jobs)
+}
+
+// resume takes up what earlier runs left, a page at a time.
+func (r *run) resume() {
+	r.takeUp(func(d *format.Document) bool {
+		return d.Status == format.StatusPending || d.Status == format.StatusProcessing
+	})
+}
+
+// retry makes failed documents pending again; ids limits them.
+func (r *run) retry(ids []string) error {
+	want := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		want[id] = true
+	}
+	view, err := r.db.store.View()
+	if err != nil {
+		return err
+	}
+	defer view.Close()
+	var failed []format.DocID
+	found := make(map[string]bool)
+	err = view.Documents(func(id format.DocID, d format.Document) error {
+		if len(want) > 0 && !want[d.ID] {
+			return nil
+		}
+		found[d.ID] = true
+		if d.Status == format.StatusFailed {
+			failed = append(failed, id)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if !found[id] {
+			return fmt.Errorf("lightrag: retry document %q: %w", id, ErrNotFound)
+		}
+	}
+	for _, id := range failed {
+		err := r.db.store.SetStatus(r.ctx, id, format.StatusPending, "", 0)
+		if err != nil && !errors.Is(err, ErrNotFound) { // deleted meanwhile
+			return err
+		}
+	}
+	return nil
+}
+
+// takeUp processes stored documents that match and that no run has claimed.
+func (r *run) takeUp(match func(*format.Document) bool) {
+	if r.ctx.Err() != nil {
+		return
+	}
+	r.single = false
+	view, err := r.db.store.View()
+	if err != nil {
+		r.cancel(err)
+		return
+	}
+	var jobs []*job
+	err = view.Documents(func(id format.DocID, d format.Document) error {
+		if match(&d) && !r.db.claimed(id) {
+			r.report.Documents = append(r.report.Documents, DocumentReport{
+				ID: d.ID, Path: d.Path, Status: StatusPending, Chunks: int(d.Chunks), Removed: int(d.Removed),
+			})
+			jobs = append(jobs, &job{doc: id, row: len(r.report.Documents) - 1})
+		}
+		return nil
+	})
+	view.Close()
+	if err != nil {
+		r.cancel(err)
+		return
+	}
+	for page := range slices.Chunk(jobs, registerDocs) {
+		if err := r.process(page); err != nil {
+			r.cancel(err)
+			return
+		}
+	}
+}
+
+// process runs jobs to their end and refreshes what they made stale.
+func (r *run) process(jobs []*job) error {
+	r.mu.Lock()
+	r.progress.Documents += len(jobs)
+	for _, j := range jobs {
+		r.progress.Chunks += r.report.Documents[j.row].Chunks
+	}
+	r.mu.Unlock()
+	for _, j := range jobs {
+		if err := r.start(j); err != nil {
+			r.cancel(err)
+			break
+		}
+	}
+	r.wg.Wait()
+	if err := context.Cause(r.ctx); err != nil {
+		return err
+	}
+	usage, cached, err := r.db.refresh(r.ctx)
+	r.addUsage(usage, cached)
+	if err != nil && !fatal(r.ctx, err) { // the documents are stored; the rest can be made up for
+		r.db.opts.Logger.Warn("lightrag: vectors or summaries are still stale", "error", err)
+		r.report.StaleErr, err = err, nil
+	}
+	return err
+}
+
+// start feeds the chunks of one document; the last one to finish commits it.
+func (r *run) start(j *job) error {
+	if err := acquire(r.ctx, r.docs); err != nil {
+		return err
+	}
+	for {
+		c, mine := r.db.claim(j.doc)
+		if mine {
+			j.claim = c
+			break
+		}
+		select { // another run has it: its outcome is ours
+		case <-c.done:
+		case <-r.ctx.Done():
+			<-r.docs
+			return context.Cause(r.ctx)
+		}
+	}
+	release := func() {
+		r.db.release(j.doc, j.claim)
+		<-r.docs
+	}
+	view, err := r.db.store.View()
+	if err != nil {
+		release()
+		return err
+	}
+	d, err := view.Document(j.doc)
+	if err == nil && d.Status != format.StatusPending && d.Status != format.StatusProcessing {
+		r.documentDone(j, &d, nil)
+		view.Close()
+		release()
+		return nil
+	}
+	if err == nil {
+		j.chunks, err = view.DocumentChunks(j.doc)
+	}
+	view.Close()
+	if errors.Is(err, ErrNotFound) {
+		r.documentDone(j, nil, fmt.Errorf("%w: the document was deleted while it waited", err))
+		release()
+		return nil
+	}
+	if err != nil {
+		release()
+		return err
+	}
+
+	ctx, cancel := context.WithCancelCause(r.ctx)
+	results := make([]chunkResult, len(j.chunks))
+	var left sync.WaitGroup
+	for i := range j.chunks {
+		if err := acquire(ctx, r.chunks); err != nil {
+			break
+		}
+		left.Add(1)
+		go func() {
+			defer left.Done()
+			defer func() { <-r.chunks }()
+			res, err := r.db.extract(ctx, j.chunks[i].Text)
+			if err != nil {
+				cancel(err)
+			}
+			results[i] = res
+			r.step(func(p *Progress) { p.ChunksDone++; p.Usage = p.Usage.Add(res.usage) })
+			r.count(res)
+		}()
+	}
+	r.wg.Add(1)
+	go func() {
+		defer r.wg.Done()
+		defer release()
+		left.Wait()
+		err := context.Cause(ctx)
+		cancel(nil)
+		r.conclude(j, results, err)
+	}()
+	return nil
+}
+
+// conclude commits a document or records why it failed.
+func (r *run) conclude(j *job, results []chunkResult, err error) {
+	var failed uint32
+	if err == nil {
+		var info graphstore.CommitInfo
+		c := contribution(j.doc, j.chunks, results)
+		failed = c.Failed
+		if failed > 0 && r.db.opts.ChunkPolicy == FailDocument {
+			err = fmt.Errorf("lightrag: %d of %d chunks could not be extracted: %w", failed, len(j.chunks), firstFailure(results))
+		} else {
+			info, err = r.db.commit(r.ctx, c, r.single)
+			if err == nil {
+				r.documentCommitted(j, info, c)
+				return
+			}
+		}
+	}
+	if fatal(r.ctx, err) {
+		r.cancel(err)
+		r.documentDone(j, nil, err)
+		return
+	}
+	if serr := r.db.store.SetStatus(r.ctx, j.doc, format.StatusFailed, err.Error(), failed); serr != nil && !errors.Is(serr, ErrNotFound) {
+		r.cancel(serr)
+	}
+	r.documentDone(j, nil, err)
+}
+
+func (r *run) documentCommitted(j *job, info graphstore.CommitInfo, c graphstore.Contribution) {
+	r.mu.Lock()
+	rep := &r.report.Documents[j.row]
+	rep.Status = StatusProcessed
+	rep.Chunks = len(j.chunks)
+	rep.Entities, rep.Relations = info.Entities, info.Relations
+	rep.Malformed, rep.FailedChunks = int(c.Malformed), int(c.Failed)
+	r.mu.Unlock()
+	r.step(func(p *Progress) { p.DocumentsDone++ })
+}
+
+// documentDone reports a document that this run did not commit: d is its
+// stored row when another run finished it, err why it failed.
+func (r *run) documentDone(j *job, d *format.Document, err error) {
+	r.mu.Lock()
+	rep := &r.report.Documents[j.row]
+	switch {
+	case d != nil && d.Status == format.StatusProcessed:
+		rep.Status = StatusProcessed
+		rep.Entities, rep.Relations = int(d.Entities), int(d.Relations)
+		rep.Malformed, rep.FailedChunks = int(d.Malformed), int(d.Failed)
+	case d != nil:
+		rep.Status, rep.Err = StatusFailed, errors.New(d.Error)
+	default:
+		rep.Status, rep.Err = StatusFailed, err
+		if fatal(r.ctx, err) { // still durable, still to be done
+			rep.Status = StatusPending
+		}
+	}
+	r.mu.Unlock()
+	r.step(func(p *Progress) { p.DocumentsDone++ })
+}
+
+func (r *run) count(res chunkResult) {
+	r.mu.Lock()
+	r.report.Usage = r.report.Usage.Add(res.usage)
+	r.report.Cached += res.cached
+	r.mu.Unlock()
+}
+
+func (r *run) step(change func(*Progress)) {
+	r.mu.Lock()
+	change(&r.progress)
+	r.progress.Elapsed = time.Since(r.started)
+	if f := r.db.opts.Progress; f != nil {
+		f(r.progress)
+	}
+	r.mu.Unlock()
+}
+
+// finish closes the report. err is nil when only documents failed.
+func (r *run) finish(err error) (*Report, error) {
+	r.wg.Wait()
+	if cause := context.Cause(r.ctx); err == nil && cause != nil {
+		err = cause
+	}
+	if n, serr := r.db.store.StaleCount(); serr == nil {
+		r.report.Stale = n
+	}
+	if r.report.Stale == 0 {
+		r.report.StaleErr = nil
+	}
+	for i := range r.report.Documents {
+		if d := &r.report.Documents[i]; d.Status == "" {
+			d.Status, d.Err = StatusFailed, fmt.Errorf("the document was not accepted: %w", err)
+		}
+	}
+	if lerr := r.db.saveLedger(); err == nil {
+		err = lerr
+	}
+	if err != nil {
+		err = fmt.Errorf("lightrag: %s: %w", r.op, err)
+	}
+	return &r.report, err
+}
+
+func acquire(ctx context.Context, slots chan struct{}) error {
+	select {
+	case slots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// addUsage books calls that belong to no single document, as summaries do.
+func (r *run) addUsage(u llm.Usage, cached int) {
+	r.mu.Lock()
+	r.report.Usage = r.report.Usage.Add(u)
+	r.report.Cached += cached
+	r.mu.Unlock()
+}
