@@ -116,6 +116,11 @@ func meanRecall(t testing.TB, g *Graph, queries [][]float32, k int, o SearchOpti
 			t.Fatalf("%d hits, want %d", len(hits), len(truth))
 		}
 		checkOrder(t, hits)
+		for _, h := range hits {
+			if ok != nil && !ok(h.Slot) {
+				t.Fatalf("slot %d is not eligible", h.Slot)
+			}
+		}
 		sum += recall(hits, truth)
 	}
 	return sum / float64(len(queries))

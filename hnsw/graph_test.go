@@ -201,6 +201,25 @@ func TestFilteredSearchReturnsAllItCan(t *testing.T) {
 	}
 }
 
+// Both walks are the same algorithm: a filter that passes everything must not change the answer.
+func TestAFilterThatPassesEverythingChangesNothing(t *testing.T) {
+	rows := append(clusters(30, 4000, 64), clusters(30, 1000, 64)...) // with twins
+	g := built(t, rows, Options{ExactBelow: -1, M: 5, EfConstruction: 30})
+	everything := func(uint32) bool { return true }
+	for _, q := range clusters(31, 100, 64) {
+		for _, ef := range []int{10, 40} {
+			plain, err := g.Search(q, 10, SearchOptions{Ef: ef}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			filtered, err := g.Search(q, 10, SearchOptions{Ef: ef, Accept: everything}, nil)
+			if err != nil || !slices.Equal(plain, filtered) {
+				t.Fatalf("ef %d: %v, plain %v (%v)", ef, filtered, plain, err)
+			}
+		}
+	}
+}
+
 // The worst filter for a walk allows only what is far from the query.
 func TestAdversarialFilterIsExactAndBounded(t *testing.T) {
 	rows := clusters(10, 6000, 32)

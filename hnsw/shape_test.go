@@ -9,6 +9,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/lightctl/lightrag/hnsw/simd"
 )
 
 // checkShape verifies what every reader relies on: valid neighbours that reach the layer, no self links, no
@@ -85,6 +87,65 @@ func TestEveryLinkedSlotIsReachable(t *testing.T) {
 	}
 }
 
+// What no list names can only be found from above, or not at all: linking alone must not leave any such slot.
+func TestLinkingAloneLeavesNoSlotUnnamed(t *testing.T) {
+	r := rand.New(rand.NewPCG(31, 31))
+	hub := gaussian(r, 24, nil, 1)
+	var rows [][]float32
+	for i := range 1500 {
+		width := 0.05
+		if i%3 == 0 {
+			width = 4
+		}
+		rows = append(rows, gaussian(r, 24, hub, width))
+	}
+	g := newTestGraph(t, 24, Options{M: 3, EfConstruction: 30})
+	appendAll(t, g, rows)
+	c := &linker{scratch: g.borrow()}
+	for slot := range g.Bound() {
+		g.linkSlot(c, slot) // without the repair that Link adds
+		g.mark.Store(slot + 1)
+	}
+	checkShape(t, g)
+	unnamed := 0
+	for slot := range g.Bound() {
+		if g.table.Load().inDegree(slot).Load() == 0 {
+			unnamed++
+		}
+	}
+	if unnamed > 0 {
+		t.Errorf("%d of %d slots are in no list", unnamed, len(rows))
+	}
+}
+
+// qdrant PR#10239: copies that are nodes of their own, as those of a parallel build may be, must not fill a list.
+func TestChoosingKeepsOneOfManyCopies(t *testing.T) {
+	g := newTestGraph(t, 2, Options{})
+	var rows [][]float32
+	for range 20 {
+		rows = append(rows, []float32{1, 0})
+	}
+	rows = append(rows, []float32{1, 1}, []float32{1, -1})
+	appendAll(t, g, rows)
+	tb := g.table.Load()
+	for _, owner := range [][]float32{{1, 0}, {4, 1}} {
+		var candidates []rank
+		for slot := range g.Bound() {
+			candidates, _ = insert(candidates, makeRank(simd.Dot(unit(owner), tb.row(slot)), slot), 100)
+		}
+		kept, dropped := tb.choose(candidates, 10, nil, nil)
+		copies := 0
+		for _, r := range kept {
+			if r.slot() < 20 {
+				copies++
+			}
+		}
+		if copies != 1 || len(kept)+len(dropped) != 22 || len(kept) < 2 {
+			t.Errorf("owner %v: %d copies among %d kept, %d dropped", owner, copies, len(kept), len(dropped))
+		}
+	}
+}
+
 func TestRepairReconnectsAnIsland(t *testing.T) {
 	g := built(t, clusters(3, 600, 16), Options{M: 4, EfConstruction: 30, ExactBelow: -1})
 	tb := g.table.Load()
@@ -109,6 +170,14 @@ func TestRepairReconnectsAnIsland(t *testing.T) {
 	before := unreachable(g)
 	if before < 100 {
 		t.Fatalf("only %d cut off", before)
+	}
+	// A walk that cannot meet everything leaves the rest to a scan.
+	for _, o := range []SearchOptions{{}, {Accept: func(slot uint32) bool { return slot != 3 }}} {
+		hits, err := g.Search(g.Row(7), 600, o, nil)
+		want := oracle(g, g.Row(7), 600, o.Accept)
+		if err != nil || !slices.Equal(hits, want) {
+			t.Errorf("%d hits of %d while cut, %v", len(hits), len(want), err)
+		}
 	}
 	if lost := g.Repair(); lost == 0 || unreachable(g) != 0 {
 		t.Errorf("repaired %d, %d of %d still unreachable", lost, unreachable(g), before)
