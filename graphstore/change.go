@@ -28,7 +28,7 @@ type change struct {
 	vectorOf  uint64 // TextHash that vector was made from
 	summaries []DoneSummary
 
-	// As stored.
+	// As stored; the stale row follows from the record.
 	agg    format.Aggregate
 	rec    format.Record
 	recSum uint64
@@ -66,6 +66,7 @@ type deriver struct {
 	max     int // MaxSources
 	policy  SummaryPolicy
 	measure Measurer
+	vectors bool               // owners have vectors
 	removed map[DocID]struct{} // documents whose fragments go
 }
 
@@ -90,9 +91,8 @@ func (d *deriver) load(c *change) error {
 	if !ok {
 		return corruptf("%s %d has no record", c.kind, c.owner)
 	}
-	stale, _, err := d.rows.stale(c.kind, c.owner)
-	c.agg, c.rec, c.recSum, c.stale = agg, rec, sum, stale
-	return err
+	c.agg, c.rec, c.recSum, c.stale = agg, rec, sum, staleness(&rec, d.vectors)
+	return nil
 }
 
 // derive fills in c.next.

@@ -210,8 +210,12 @@ func (c *checker) owner(row string, ch *change, sources, fresh []ChunkID) error 
 			return err
 		}
 	}
-	if want := c.s.staleness(&ch.rec); want != ch.stale {
-		if err := c.bad(row, "stale row %+v, the record says %+v", ch.stale, want); err != nil {
+	stale, _, err := c.r.stale(ch.kind, ch.owner)
+	if err != nil {
+		return err
+	}
+	if stale != ch.stale {
+		if err := c.bad(row, "stale row %+v, the record says %+v", stale, ch.stale); err != nil {
 			return err
 		}
 	}

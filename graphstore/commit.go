@@ -186,7 +186,7 @@ func (tx *txn) record(c *change, out *outcome) error {
 		slot, has = at, tx.s.sink != nil
 		out.vectors++
 	}
-	stale := tx.s.staleness(rec)
+	stale := staleness(rec, tx.s.ident.Dim > 0)
 	if stale != (format.Stale{}) {
 		out.stale++
 	}
@@ -204,12 +204,17 @@ func (tx *txn) record(c *change, out *outcome) error {
 	return nil
 }
 
-// staleness says what of a record is to be re-made.
-func (s *Store) staleness(rec *format.Record) format.Stale {
+// staleness says what of a record is to be re-made: what its stale row holds.
+func staleness(rec *format.Record, vectors bool) format.Stale {
 	return format.Stale{
-		Vector:  s.ident.Dim > 0 && (rec.VectorVersion == 0 || rec.VectorHash != rec.TextHash),
+		Vector:  vectors && (rec.VectorVersion == 0 || rec.VectorHash != rec.TextHash),
 		Summary: rec.Pending,
 	}
+}
+
+// chunkStaleness is staleness of a chunk.
+func chunkStaleness(row *format.ChunkRow, vectors bool) format.Stale {
+	return format.Stale{Vector: vectors && row.VectorVersion == 0}
 }
 
 // setColumns writes the owner's row of the columns, if anything in it changes.
@@ -373,8 +378,7 @@ func (tx *txn) addChunk(c *chunkAddition) error {
 		row.VectorVersion = version
 		col.Slot, col.HasSlot = slot, tx.s.sink != nil
 	}
-	stale := format.Stale{Vector: tx.s.ident.Dim > 0 && row.VectorVersion == 0}
-	if err := tx.setStale(format.KindChunk, uint32(c.id), format.Stale{}, stale); err != nil {
+	if err := tx.setStale(format.KindChunk, uint32(c.id), format.Stale{}, chunkStaleness(&row, tx.s.ident.Dim > 0)); err != nil {
 		return err
 	}
 	tx.touch(format.KindChunk, uint32(c.id))
@@ -389,10 +393,7 @@ func (tx *txn) addChunk(c *chunkAddition) error {
 func (tx *txn) removeDocuments(p *plan) error {
 	for i := range p.gone {
 		g := &p.gone[i]
-		stale, _, err := tx.rows.stale(format.KindChunk, uint32(g.id))
-		if err != nil {
-			return err
-		}
+		stale := chunkStaleness(&g.row, tx.s.ident.Dim > 0)
 		if err := tx.setStale(format.KindChunk, uint32(g.id), stale, format.Stale{}); err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/lightctl/lightrag/format"
+	"github.com/lightctl/lightrag/graphstore/internal/columns"
 )
 
 // plan is everything a commit, a delete or a refresh will write, worked out
@@ -15,7 +16,8 @@ import (
 // brought up to date with what was committed since.
 type plan struct {
 	base    uint64
-	doc     DocID // whose contribution comes; 0: none
+	made    format.Counters // of base
+	doc     DocID           // whose contribution comes; 0: none
 	docRow  format.Document
 	adds    []*change // changes made from the contribution, before resolution
 	renewed []*change // owners whose derived data is re-made
@@ -58,7 +60,7 @@ func compareChanges(a, b *change) int {
 func (s *Store) deriver(st *state, r *rows, removed []removedDoc) *deriver {
 	d := &deriver{
 		rows: r, cols: st.cols, max: s.opts.MaxSources, policy: s.opts.Summary, measure: s.measure,
-		removed: make(map[DocID]struct{}, len(removed)),
+		vectors: s.ident.Dim > 0, removed: make(map[DocID]struct{}, len(removed)),
 	}
 	for i := range removed {
 		d.removed[removed[i].id] = struct{}{}
@@ -131,7 +133,7 @@ func (p *plan) build(ctx context.Context, s *Store, st *state, r *rows, docs []D
 	if err := p.readRemoved(r, docs); err != nil {
 		return err
 	}
-	p.base = st.seq
+	p.base, p.made = st.seq, st.n
 	p.changes = append(p.changes[:0], p.adds...)
 	d := s.deriver(st, r, p.removed)
 	byOwner := make(map[uint64]*change, len(p.adds))
@@ -170,11 +172,9 @@ func (p *plan) build(ctx context.Context, s *Store, st *state, r *rows, docs []D
 
 // resolve finds out whether c's owner exists. The ends of a relation are
 // resolved before the relation.
-func (d *deriver) resolve(c *change) (err error) {
-	var ok bool
+func (d *deriver) resolve(c *change) error {
 	if c.kind == format.KindEntity {
-		var id EntityID
-		id, ok, err = d.rows.entity(c.name)
+		id, ok, err := d.rows.entity(c.name)
 		c.owner, c.fresh = uint32(id), !ok
 		return err
 	}
@@ -182,10 +182,26 @@ func (d *deriver) resolve(c *change) (err error) {
 	if c.ends[0].fresh || c.ends[1].fresh {
 		return nil
 	}
-	var id RelationID
-	id, ok, err = d.rows.pair(EntityID(c.ends[0].owner), EntityID(c.ends[1].owner))
-	c.owner, c.fresh = uint32(id), !ok
-	return err
+	if id, ok := related(d.cols, EntityID(c.ends[0].owner), EntityID(c.ends[1].owner)); ok {
+		c.owner, c.fresh = uint32(id), false
+	}
+	return nil
+}
+
+// related finds the relation of two entities in the shorter of their lists of
+// neighbours, which are in the order of names.
+func related(cols *columns.Columns, a, b EntityID) (RelationID, bool) {
+	if cols.Degree(a) > cols.Degree(b) {
+		a, b = b, a
+	}
+	list := cols.Neighbors(a)
+	i, ok := slices.BinarySearchFunc(list, cols.EntityName(b), func(n Neighbor, name string) int {
+		return strings.Compare(cols.EntityName(n.Entity), name)
+	})
+	if !ok {
+		return 0, false
+	}
+	return list[i].Relation, true
 }
 
 // renew reads the stored state of c's owner and derives c.
@@ -266,9 +282,10 @@ func (p *plan) update(ctx context.Context, s *Store, st *state, r *rows) error {
 	if len(p.renewed) > 0 {
 		p.changes = slices.DeleteFunc(p.changes, func(c *change) bool { return !d.live(c.kind, c.owner) })
 	}
+	sameNames := st.n.NextEntity == p.made.NextEntity && st.n.NextRelation == p.made.NextRelation
 	for _, c := range p.changes {
 		moved := false
-		if c.fresh || s.touched[ownerKey(c.kind, c.owner)] > p.base {
+		if c.fresh && !sameNames || !c.fresh && s.touched[ownerKey(c.kind, c.owner)] > p.base {
 			was, old := c.fresh, c.owner
 			if len(c.add) > 0 {
 				if err := d.resolve(c); err != nil {
@@ -283,7 +300,7 @@ func (p *plan) update(ctx context.Context, s *Store, st *state, r *rows) error {
 			}
 		}
 	}
-	p.base = st.seq
+	p.base, p.made = st.seq, st.n
 	return nil
 }
 
