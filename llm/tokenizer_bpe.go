@@ -1,7 +1,9 @@
 package llm
 
 import (
+	"strings"
 	"sync"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/tiktoken-go/tokenizer"
@@ -12,6 +14,28 @@ import (
 type bpe struct {
 	name  string
 	codec func() tokenizer.Codec
+}
+
+// pieceBytes is the length from which a text is handed to the codec in pieces.
+const pieceBytes = 512
+
+// pieces cuts s where no token can cross, at least size bytes apart: after a
+// line break that other white space follows. The codec takes one token at a time
+// off a run of lines of blanks and looks through the whole rest of the run for
+// each, so that its time would be quadratic; elsewhere it is linear.
+func pieces(s string, size int, yield func(string)) {
+	from := 0
+	for i := size; i < len(s); i++ {
+		if c := s[i-1]; c != '\n' && c != '\r' {
+			continue
+		}
+		if r, _ := utf8.DecodeRuneInString(s[i:]); r != '\n' && r != '\r' && unicode.IsSpace(r) {
+			yield(s[from:i])
+			from = i
+			i += size - 1
+		}
+	}
+	yield(s[from:])
 }
 
 func newBPE(name string, enc tokenizer.Encoding) *bpe {
@@ -31,34 +55,48 @@ func (t *bpe) Name() string { return t.name }
 // out is counted one token per code point.
 func (t *bpe) ends(s string) []int {
 	out := make([]int, 0, len(s)/3+1)
-	at := 0
-	if c := t.codec(); c != nil {
-		if _, tokens, err := c.Encode(s); err == nil {
-			for _, tok := range tokens {
-				if len(tok) == 0 || len(s)-at < len(tok) || s[at:at+len(tok)] != tok {
-					break
-				}
-				at += len(tok)
-				out = append(out, at)
+	from := 0
+	pieces(s, pieceBytes, func(p string) {
+		at := 0
+		for _, tok := range t.encode(p) {
+			if len(tok) == 0 || !strings.HasPrefix(p[at:], tok) {
+				break
 			}
+			at += len(tok)
+			out = append(out, from+at)
 		}
-	}
-	for at < len(s) {
-		_, n := utf8.DecodeRuneInString(s[at:])
-		at += n
-		out = append(out, at)
-	}
+		for at < len(p) {
+			_, n := utf8.DecodeRuneInString(p[at:])
+			at += n
+			out = append(out, from+at)
+		}
+		from += len(p)
+	})
 	return out
 }
 
-func (t *bpe) Count(s string) int {
-	s = validUTF8(s)
+// encode returns the tokens of s, none if the codec fails.
+func (t *bpe) encode(s string) []string {
 	if c := t.codec(); c != nil {
-		if n, err := c.Count(s); err == nil {
-			return n
+		if _, tokens, err := c.Encode(s); err == nil {
+			return tokens
 		}
 	}
-	return len(t.ends(s))
+	return nil
+}
+
+func (t *bpe) Count(s string) int {
+	total := 0
+	pieces(validUTF8(s), pieceBytes, func(p string) {
+		if c := t.codec(); c != nil {
+			if n, err := c.Count(p); err == nil {
+				total += n
+				return
+			}
+		}
+		total += len(t.ends(p))
+	})
+	return total
 }
 
 func (t *bpe) Cut(s string, max int) string {
