@@ -1,0 +1,301 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+
+	"github.com/lightctl/lightrag/engine"
+)
+
+// queryJSON is what `query --json` prints.
+type queryJSON struct {
+	Query     string          `json:"query"`
+	Mode      string          `json:"mode"`
+	Keywords  keywordsJSON    `json:"keywords"`
+	Entities  []hitEntity     `json:"entities"`
+	Relations []hitRelation   `json:"relations"`
+	Chunks    []hitChunk      `json:"chunks"`
+	Refs      []referenceJSON `json:"references"`
+	Answer    string          `json:"answer"`
+	Found     bool            `json:"found"`
+	Context   string          `json:"context"`
+	Prompt    string          `json:"prompt,omitempty"`
+	Timings   timingsJSON     `json:"timings_us"`
+	LLM       usageJSON       `json:"llm"`
+	Explain   *explainJSON    `json:"explain,omitempty"`
+	Error     *failureJSON    `json:"error,omitempty"` // why the answer breaks off
+}
+
+type keywordsJSON struct {
+	High []string `json:"high_level"`
+	Low  []string `json:"low_level"`
+}
+
+type hitEntity struct {
+	Name        string  `json:"name"`
+	Type        string  `json:"type"`
+	Description string  `json:"description"`
+	Score       float32 `json:"score"`
+}
+
+type hitRelation struct {
+	Src         string   `json:"src"`
+	Tgt         string   `json:"tgt"`
+	Keywords    []string `json:"keywords"`
+	Description string   `json:"description"`
+	Weight      float64  `json:"weight"`
+	Score       float32  `json:"score"`
+}
+
+type hitChunk struct {
+	ID          string  `json:"id"`
+	Doc         string  `json:"doc"`
+	Path        string  `json:"path"`
+	Order       int     `json:"order"`
+	Content     string  `json:"content"`
+	ReferenceID string  `json:"reference_id"`
+	Score       float32 `json:"score"`
+}
+
+type referenceJSON struct {
+	ID   string `json:"id"`
+	Path string `json:"path"`
+}
+
+// timingsJSON are microseconds.
+type timingsJSON struct {
+	Keywords int64 `json:"keywords"`
+	Embed    int64 `json:"embed"`
+	Search   int64 `json:"search"`
+	Expand   int64 `json:"expand"`
+	Context  int64 `json:"context"`
+	Answer   int64 `json:"answer"`
+	Total    int64 `json:"total"`
+}
+
+// explainJSON says what was found and what the budgets kept of it.
+type explainJSON struct {
+	Entities  keptJSON `json:"entities"`
+	Relations keptJSON `json:"relations"`
+	Chunks    keptJSON `json:"chunks"`
+}
+
+type keptJSON struct {
+	Found int `json:"found"`
+	Kept  int `json:"kept"`
+}
+
+func newExplain(r *engine.Result) *explainJSON {
+	return &explainJSON{
+		keptJSON{r.EntitiesFound, len(r.Entities)},
+		keptJSON{r.RelationsFound, len(r.Relations)},
+		keptJSON{r.ChunksFound, len(r.Chunks)},
+	}
+}
+
+func newQueryJSON(r *engine.Result, f *queryFlags) *queryJSON {
+	t := &r.Timings
+	q := &queryJSON{
+		Query: r.Query, Mode: string(r.Mode), Keywords: keywordsJSON{list(r.HighLevel), list(r.LowLevel)},
+		Entities: []hitEntity{}, Relations: []hitRelation{}, Chunks: []hitChunk{}, Refs: []referenceJSON{},
+		Answer: r.Answer, Found: r.Found, Context: r.Context, Prompt: r.Prompt,
+		Timings: timingsJSON{
+			t.Keywords.Microseconds(), t.Embed.Microseconds(), t.Search.Microseconds(), t.Expand.Microseconds(),
+			t.Context.Microseconds(), t.Answer.Microseconds(), t.Total.Microseconds(),
+		},
+	}
+	cached := 0
+	if r.Cached {
+		cached = 1
+	}
+	q.LLM.add(r.Usage, cached)
+	for _, e := range r.Entities {
+		q.Entities = append(q.Entities, hitEntity{e.Name, e.Type, e.Description, e.Score})
+	}
+	for _, e := range r.Relations {
+		q.Relations = append(q.Relations, hitRelation{e.Src, e.Tgt, list(e.Keywords), e.Description, e.Weight, e.Score})
+	}
+	for _, c := range r.Chunks {
+		q.Chunks = append(q.Chunks, hitChunk{c.ID, c.Doc, c.Path, c.Order, c.Content, c.ReferenceID, c.Score})
+	}
+	for _, ref := range r.References {
+		q.Refs = append(q.Refs, referenceJSON(ref))
+	}
+	if f.explain {
+		q.Explain = newExplain(r)
+	}
+	return q
+}
+
+// answerPrinter prints an answer for people, whole or while it is made. The
+// list of references that models put at the end of an answer is left out: the
+// one that was retrieved is printed in its place.
+type answerPrinter struct {
+	a       *app
+	sources bool
+	held    string // what may be the beginning of the list
+	cut     bool   // the list has begun
+	began   bool
+}
+
+const referenceList = "\n### References"
+
+func (p *answerPrinter) event(ev engine.Event) error {
+	if ev.Type != engine.EventText {
+		return nil
+	}
+	return p.text(ev.Text)
+}
+
+func (p *answerPrinter) text(s string) error {
+	if p.cut {
+		return nil
+	}
+	s = p.held + s
+	p.held = ""
+	if i := strings.Index(s, referenceList); i >= 0 {
+		p.cut = true
+		return p.write(strings.TrimRight(s[:i], "\n "))
+	}
+	keep := len(strings.TrimRight(s, "\n "))
+	if i := strings.LastIndexByte(s, '\n'); i >= 0 && strings.HasPrefix(referenceList, s[i:]) {
+		keep = min(keep, len(strings.TrimRight(s[:i], "\n ")))
+	}
+	p.held = s[keep:]
+	return p.write(s[:keep])
+}
+
+func (p *answerPrinter) write(s string) error {
+	if s == "" {
+		return nil
+	}
+	p.began = true
+	_, err := io.WriteString(p.a.out, printable(s))
+	return err
+}
+
+// end finishes the last line.
+func (p *answerPrinter) end() error {
+	if err := p.write(strings.TrimRight(p.held, "\n ")); err != nil || !p.began {
+		return err
+	}
+	p.held, p.began = "", false
+	_, err := io.WriteString(p.a.out, "\n")
+	return err
+}
+
+// finish prints what was not streamed.
+func (p *answerPrinter) finish(r *engine.Result, f *queryFlags) error {
+	a := p.a
+	switch {
+	case f.q.PromptOnly && r.Prompt != "":
+		return a.say("%s\n", strings.TrimRight(r.Prompt, "\n"))
+	case f.q.ContextOnly && !f.q.PromptOnly && r.Context != "":
+		if err := a.say("%s\n", strings.TrimRight(r.Context, "\n")); err != nil {
+			return err
+		}
+	case f.q.ContextOnly || f.q.PromptOnly:
+		if r.Mode != engine.Bypass {
+			if err := a.say("%s\n", engine.NoAnswer); err != nil {
+				return err
+			}
+		}
+	default:
+		if !p.began && !p.cut {
+			if err := p.text(r.Answer); err != nil {
+				return err
+			}
+		}
+		if err := p.end(); err != nil {
+			return err
+		}
+		if p.sources {
+			if err := a.printReferences(r); err != nil {
+				return err
+			}
+		}
+	}
+	if f.explain {
+		if err := a.explain(r); err != nil {
+			return err
+		}
+	}
+	return a.dim(timingsLine(r))
+}
+
+var citation = regexp.MustCompile(`\[(\d+)\]`)
+
+// printReferences lists what the answer cites, or everything that was
+// retrieved if it cites nothing.
+func (a *app) printReferences(r *engine.Result) error {
+	if !r.Found || len(r.References) == 0 {
+		return nil
+	}
+	cited := make(map[string]bool)
+	for _, m := range citation.FindAllStringSubmatch(r.Answer, -1) {
+		cited[m[1]] = true
+	}
+	all := true
+	for _, ref := range r.References {
+		all = all && !cited[ref.ID]
+	}
+	if err := a.say("\n"); err != nil {
+		return err
+	}
+	for _, ref := range r.References {
+		if all || cited[ref.ID] {
+			if err := a.say("[%s] %s\n", ref.ID, oneLine(ref.Path)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func timingsLine(r *engine.Result) string {
+	t := &r.Timings
+	line := fmt.Sprintf("%s: keywords %s, embed %s, search %s, expand %s, context %s, answer %s, total %s",
+		r.Mode, micro(t.Keywords), micro(t.Embed), micro(t.Search), micro(t.Expand), micro(t.Context), micro(t.Answer), micro(t.Total))
+	if u := r.Usage; u.PromptTokens+u.CompletionTokens > 0 {
+		line += fmt.Sprintf("; %s, %d + %d tokens", plural(u.Calls, "call"), u.PromptTokens, u.CompletionTokens)
+	}
+	if r.Cached {
+		line += "; answer from the cache"
+	}
+	return line
+}
+
+// explain shows what was retrieved and how well it fits.
+func (a *app) explain(r *engine.Result) error {
+	x := newExplain(r)
+	err := a.say("\nlow-level keywords: %s\nhigh-level keywords: %s\n", strings.Join(r.LowLevel, ", "), strings.Join(r.HighLevel, ", "))
+	if err != nil {
+		return err
+	}
+	t := a.table()
+	score := func(s float32) string {
+		if s == 0 {
+			return "-"
+		}
+		return fmt.Sprintf("%.3f", s)
+	}
+	t.row("")
+	t.row(fmt.Sprintf("entities: %d found, %d kept", x.Entities.Found, x.Entities.Kept))
+	for _, e := range r.Entities {
+		t.row(score(e.Score), e.Name, e.Type)
+	}
+	t.row("")
+	t.row(fmt.Sprintf("relations: %d found, %d kept", x.Relations.Found, x.Relations.Kept))
+	for _, e := range r.Relations {
+		t.row(score(e.Score), e.Src+" - "+e.Tgt, strings.Join(e.Keywords, ", "))
+	}
+	t.row("")
+	t.row(fmt.Sprintf("passages: %d found, %d kept", x.Chunks.Found, x.Chunks.Kept))
+	for _, c := range r.Chunks {
+		t.row(score(c.Score), c.ID, clip(c.Content, 60))
+	}
+	t.row("")
+	return t.flush()
+}

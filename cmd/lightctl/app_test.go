@@ -1,0 +1,110 @@
+package main
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+func TestUsageErrors(t *testing.T) {
+	b := newBench(t)
+	for _, args := range [][]string{
+		{"nonsense"}, {"docs"}, {"docs", "lst"}, {"docs", "show"}, {"stats", "extra"}, {"--nonsense"}, {"index"},
+		{"index", ""}, {"index", "--pre-chunked", "f", "path"}, {"index", "x", "--gleaning", "-2"}, {"index", "x", "--tokenizer", "gpt"},
+		{"index", "x", "--summary-fragments", "1"}, {"index", "x", "--max-file-mib", "0"}, {"index", "x", "--entity-types", ","},
+		{"stats", "--db", ""}, {"stats", "--concurrency", "0"}, {"query", "x", "--llm-url", "http://x"}, {"query", "x", "--llm-model", "x"},
+		{"query", "x", "--embed-url", "http://x"}, {"query", "x", "--embed-model", "x"}, {"query", "x", "--embed-dim", "3"},
+		{"query", "x", "--llm-url", "ftp://x", "--llm-model", "x"}, {"graph", "export", "--format", "dot"},
+		{"graph", "neighbors", "x", "--hops", "0"}, {"entity", "list", "--limit", "-1"},
+	} {
+		r := b.exits(exitUsage, args...)
+		if r.out != "" || !strings.HasPrefix(r.err, "lightctl: ") || strings.Count(r.err, "\n") != 1 {
+			t.Errorf("%q: stdout %q, stderr %q", args, r.out, r.err)
+		}
+		f := decode[failureDoc](t, b.exits(exitUsage, append([]string{"--json"}, args...)...))
+		if f.Error.Code != "usage" || f.Error.Message == "" {
+			t.Errorf("%q: %+v", args, f)
+		}
+	}
+}
+
+func TestSuggestions(t *testing.T) {
+	b := newBench(t)
+	if r := b.exits(exitUsage, "docs", "lst"); !strings.Contains(r.err, "did you mean list?") {
+		t.Error(r.err)
+	}
+	b, _, _ = asked(t)
+	if r := b.exits(exitNotFound, "entity", "show", "ada lovelace"); !strings.Contains(r.err, `"Ada Lovelace"`) {
+		t.Error(r.err)
+	}
+	if r := b.exits(exitNotFound, "relation", "show", "Ada Lovelace", "babbage"); !strings.Contains(r.err, `"Charles Babbage"`) {
+		t.Error(r.err)
+	}
+}
+
+func TestHelp(t *testing.T) {
+	b := newBench(t)
+	golden(t, "help.txt", b.ok("--help").out)
+	golden(t, "help_index.txt", b.ok("index", "--help").out)
+	golden(t, "help_query.txt", b.ok("query", "--help").out)
+	if a, b := b.ok().out, b.ok("--help").out; a != b {
+		t.Error("no arguments is not --help")
+	}
+}
+
+func TestHostileNamesDoNotReachTheTerminal(t *testing.T) {
+	b := newBench(t)
+	b.stdin = "Evil \x1b]0;title\x07 Corporation employs Ada Lovelace \u202egnp."
+	b.ok("index", "-")
+	for _, args := range [][]string{
+		{"docs", "show", "stdin"}, {"entity", "list"}, {"query", "Who is Ada Lovelace?"}, {"query", "Ada Lovelace?", "--stream"},
+		{"query", "Ada Lovelace?", "--explain"}, {"query", "Ada Lovelace?", "--context-only"},
+	} {
+		r := b.ok(args...)
+		if strings.ContainsAny(r.out+r.err, "\x1b\x07\u202e") {
+			t.Errorf("%q: %q", args, r.out)
+		}
+	}
+	r := b.exits(exitNotFound, "docs", "show", "\x1b[31mred")
+	if strings.Contains(r.err, "\x1b") {
+		t.Errorf("%q", r.err)
+	}
+}
+
+type brokenPipe struct{}
+
+func (brokenPipe) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
+
+func TestOutputThatCannotBeWritten(t *testing.T) {
+	b := newBench(t)
+	b.stdin = adaText
+	b.ok("index", "-")
+	for _, args := range [][]string{{"stats"}, {"docs", "list"}, {"graph", "export"}, {"query", "Ada Lovelace"}, {"version", "--json"}} {
+		var errOut strings.Builder
+		code := run(b.ctx, args, strings.NewReader(""), brokenPipe{}, &errOut, func(k string) string { return b.env[k] })
+		if code != exitFailure || !strings.Contains(errOut.String(), "broken pipe") {
+			t.Errorf("%q: exit code %d, %s", args, code, errOut.String())
+		}
+	}
+}
+
+func TestAnswerPrinterLeavesOutTheModelsList(t *testing.T) {
+	const answer = "One [1].\n\n## Two\n\nThree.\n\n### References\n\n- [1] a.md\n"
+	for size := 1; size <= len(answer); size++ {
+		var out strings.Builder
+		p := &answerPrinter{a: &app{out: &out}}
+		for s := answer; s != ""; {
+			n := min(size, len(s))
+			if err := p.text(s[:n]); err != nil {
+				t.Fatal(err)
+			}
+			s = s[n:]
+		}
+		if err := p.end(); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := out.String(), "One [1].\n\n## Two\n\nThree.\n"; got != want {
+			t.Fatalf("pieces of %d: %q, want %q", size, got, want)
+		}
+	}
+}

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lightctl/lightrag/engine"
+	"github.com/lightctl/lightrag/llm"
+)
+
+func (a *app) entityCommand() *cobra.Command {
+	var limit int
+	var typ string
+	list := &cobra.Command{
+		Use:   "list",
+		Short: "All entities in name order",
+		Args:  arguments(0, 0),
+		RunE:  func(*cobra.Command, []string) error { return a.entityList(typ, limit) },
+	}
+	list.Flags().IntVar(&limit, "limit", 0, "at most this many (0 = all)")
+	list.Flags().StringVar(&typ, "type", "", "only entities of this type")
+	return group("entity", "Look at entities", list,
+		&cobra.Command{
+			Use:   "show NAME",
+			Short: "Everything that is known about an entity",
+			Args:  arguments(1, 1),
+			RunE:  func(_ *cobra.Command, args []string) error { return a.entityShow(args[0]) },
+		},
+	)
+}
+
+type entityJSON struct {
+	Name        string   `json:"name"`
+	Type        string   `json:"type"`
+	Description string   `json:"description"`
+	Fragments   []string `json:"fragments"`
+	Sources     []string `json:"sources"`
+	Degree      int      `json:"degree"`
+	Pending     bool     `json:"pending"`
+}
+
+type entityRow struct {
+	Name        string `json:"name"`
+	Type        string `json:"type"`
+	Degree      int    `json:"degree"`
+	Description string `json:"description"`
+}
+
+// view runs fn on the newest view of the store.
+func (a *app) view(fn func(v *engine.View) error) error {
+	db, err := a.openView()
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	v := db.View()
+	defer v.Close()
+	if err := v.Err(); err != nil {
+		return err
+	}
+	return fn(v)
+}
+
+func (a *app) entityList(typ string, limit int) error {
+	if limit < 0 {
+		return usagef("--limit must not be negative")
+	}
+	if typ != "" {
+		n, ok := llm.NormalizeType(typ)
+		if !ok {
+			return usagef("--type %q is no type", typ)
+		}
+		typ = n
+	}
+	return a.view(func(v *engine.View) error {
+		out := rows[entityRow]{Rows: []entityRow{}}
+		var failed error
+		v.EntityNames(func(name string, degree int) bool {
+			var e *engine.Entity
+			if e, failed = v.Entity(name); failed != nil {
+				return false
+			}
+			if typ == "" || strings.EqualFold(e.Type, typ) {
+				out.Rows = append(out.Rows, entityRow{name, e.Type, degree, e.Description})
+			}
+			return limit == 0 || len(out.Rows) < limit
+		})
+		if failed != nil {
+			return failed
+		}
+		if a.json {
+			return writeJSON(a.out, out)
+		}
+		t := a.table()
+		t.row("NAME", "TYPE", "DEGREE", "DESCRIPTION")
+		for _, r := range out.Rows {
+			t.row(r.Name, r.Type, r.Degree, clip(r.Description, 80))
+		}
+		return t.flush()
+	})
+}
+
+func (a *app) entityShow(name string) error {
+	return a.view(func(v *engine.View) error {
+		e, err := v.Entity(name)
+		if err != nil {
+			return about(name, suggestEntity(v, name, err))
+		}
+		if a.json {
+			return writeJSON(a.out, entityJSON{
+				e.Name, e.Type, e.Description, list(e.Fragments), list(e.Sources), e.Degree, e.Pending,
+			})
+		}
+		t := a.table()
+		t.row("name", e.Name)
+		t.row("type", e.Type)
+		t.row("neighbours", e.Degree)
+		t.row("sources", strings.Join(e.Sources, ", "))
+		if err := t.flush(); err != nil {
+			return err
+		}
+		return a.describeFragments(e.Description, e.Fragments, e.Pending)
+	})
+}
+
+func (a *app) describeFragments(description string, fragments []string, pending bool) error {
+	if pending {
+		a.note("this description waits for its summary; `lightctl docs retry` makes it")
+	}
+	if len(fragments) <= 1 {
+		return a.say("\n%s\n", description)
+	}
+	joined := strings.Join(fragments, "<SEP>")
+	if description != joined {
+		if err := a.say("\n%s\n\nmade from\n", description); err != nil {
+			return err
+		}
+	} else if err := a.say("\n"); err != nil {
+		return err
+	}
+	for _, f := range fragments {
+		if err := a.say("  - %s\n", oneLine(f)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// suggestEntity adds to a not-found error the names that differ from the wanted
+// one only in case, or hold it.
+func suggestEntity(v *engine.View, name string, err error) error {
+	if !errors.Is(err, engine.ErrNotFound) {
+		return err
+	}
+	want := strings.ToLower(strings.TrimSpace(name))
+	if want == "" {
+		return err
+	}
+	var same, near []string
+	v.EntityNames(func(n string, _ int) bool {
+		low := strings.ToLower(n)
+		switch {
+		case low == want:
+			same = append(same, n)
+		case len(near) < 3 && strings.Contains(low, want):
+			near = append(near, n)
+		}
+		return len(same) < 3
+	})
+	if names := append(same, near...); len(names) > 0 {
+		return fmt.Errorf("%w; did you mean %q?", err, names[:min(3, len(names))])
+	}
+	return err
+}

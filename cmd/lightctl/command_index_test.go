@@ -1,0 +1,301 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lightctl/lightrag/llm/llmtest"
+)
+
+func rowsByID(r indexReport) map[string]string {
+	m := make(map[string]string)
+	for _, d := range r.Documents {
+		m[d.ID] = d.Status
+	}
+	return m
+}
+
+func TestIndexWalksDirectoriesInOrder(t *testing.T) {
+	b := newBench(t)
+	b.chdir()
+	b.file("in/b.md", "Grace Hopper wrote the A-0 compiler at Remington Rand.")
+	b.file("in/a.TXT", "Ada Lovelace knew Charles Babbage.")
+	b.file("in/sub/c.html", "<title>Kepler</title><p>Johannes Kepler lived in Prague.")
+	b.file("in/.hidden.txt", "secret")
+	b.file("in/.git/x.txt", "secret")
+	b.file("in/z.png", "no text")
+	b.file("outside.txt", "Tycho Brahe lived in Denmark.")
+	if err := os.Symlink("../outside.txt", "in/out.txt"); err != nil {
+		t.Skip(err)
+	}
+	if err := os.Symlink("b.md", "in/within.md"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("sub", "in/loop"); err != nil {
+		t.Fatal(err)
+	}
+	r := decode[indexReport](t, b.ok("index", "./in", "--json"))
+	var ids []string
+	for _, d := range r.Documents {
+		ids = append(ids, d.ID+" "+d.Status)
+	}
+	want := []string{"in/a.TXT processed", "in/b.md processed", "in/sub/c.html processed", "in/within.md duplicate"}
+	if !slices.Equal(ids, want) {
+		t.Errorf("rows %q, want %q", ids, want)
+	}
+	if r.Documents[3].Original != "in/b.md" {
+		t.Errorf("duplicate of %q", r.Documents[3].Original)
+	}
+	var left []string
+	for _, s := range r.Skipped {
+		left = append(left, s.Path)
+	}
+	if want := []string{"in/loop", "in/out.txt", "in/z.png"}; !slices.Equal(left, want) || r.Totals.Skipped != 3 {
+		t.Errorf("skipped %q (%d), want %q", left, r.Totals.Skipped, want)
+	}
+	if got := b.ok("docs", "show", "in/sub/c.html").out; !strings.Contains(got, "Kepler\n\nJohannes Kepler lived in Prague.") {
+		t.Errorf("html text: %s", got)
+	}
+	again := decode[indexReport](t, b.ok("index", "in", "in/b.md", "--json"))
+	if again.Totals.Unchanged != 3 || again.Totals.Documents != 4 || again.LLM.Calls != 0 {
+		t.Errorf("second run: %+v %+v", again.Totals, again.LLM)
+	}
+}
+
+func TestIndexReportsWhatItCannotUse(t *testing.T) {
+	b := newBench(t)
+	b.chdir()
+	b.file("blank.txt", " \n\x00\xff\t")
+	b.file("good.txt", adaText)
+	b.file("big.txt", strings.Repeat("x", 1<<20+1))
+	b.file("odd.xyz", "text")
+	b.file("bad\nname.txt", "Somebody.")
+	b.file("dirty.txt", "Emmy \x00Noether worked in \xff\xfeGoettingen.")
+	r := decode[indexReport](t, b.exits(exitFailure, "index", "--json", "--max-file-mib", "1",
+		"blank.txt", "good.txt", "big.txt", "odd.xyz", "bad\nname.txt", "dirty.txt"))
+	want := map[string]string{
+		"blank.txt": "failed", "good.txt": "processed", "big.txt": "failed", "odd.xyz": "failed",
+		"bad\nname.txt": "failed", "dirty.txt": "processed",
+	}
+	got := rowsByID(r)
+	for id, status := range want {
+		if got[id] != status {
+			t.Errorf("%q is %q, want %q", id, got[id], status)
+		}
+	}
+	for i, id := range []string{"blank.txt", "good.txt", "big.txt", "odd.xyz", "bad\nname.txt", "dirty.txt"} {
+		d := r.Documents[i]
+		if d.ID != id {
+			t.Errorf("row %d is %q, want %q: rows stand in the order given", i, d.ID, id)
+		}
+		if (d.Status == "failed") != (d.Error != nil) {
+			t.Errorf("%q: status %s, error %v", id, d.Status, d.Error)
+		}
+	}
+	if d := r.Documents[5]; d.Removed != 2 {
+		t.Errorf("removed %d, want 2", d.Removed)
+	}
+	if !strings.Contains(*r.Documents[2].Error, "limit of 1.0 MiB") {
+		t.Errorf("big.txt: %s", *r.Documents[2].Error)
+	}
+}
+
+func TestIndexKeepsOrReplacesChangedDocuments(t *testing.T) {
+	b := newBench(t)
+	b.stdin = adaText
+	if r := decode[indexReport](t, b.ok("index", "-", "--json")); rowsByID(r)["stdin"] != "processed" {
+		t.Fatalf("%+v", r.Documents[0])
+	}
+	b.stdin = hullText
+	r := decode[indexReport](t, b.exits(exitFailure, "index", "-", "--json"))
+	if d := r.Documents[0]; d.Status != "conflict" || d.Error == nil {
+		t.Fatalf("%+v", d)
+	}
+	b.exits(exitNotFound, "entity", "show", "London")
+	r = decode[indexReport](t, b.ok("index", "-", "--json", "--replace"))
+	if d := r.Documents[0]; d.Status != "processed" || d.Error != nil {
+		t.Fatalf("%+v", d)
+	}
+	b.exits(exitNotFound, "entity", "show", "Ada Lovelace")
+	b.ok("entity", "show", "London")
+}
+
+func TestIndexInputThatIsNotThere(t *testing.T) {
+	b := newBench(t)
+	b.chdir()
+	if err := os.MkdirAll("empty", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	b.exits(exitFailure, "index", "empty")
+	f := decode[failureDoc](t, b.exits(exitNotFound, "index", "nowhere.txt", "--json"))
+	if f.Error.Code != "not_found" || f.Error.Object != "nowhere.txt" {
+		t.Errorf("%+v", f)
+	}
+	if _, err := os.Stat("store"); err == nil {
+		t.Error("a store was made for nothing")
+	}
+}
+
+func TestIndexPreChunked(t *testing.T) {
+	b, srv, flags := scripted(t)
+	file := b.file("chunks.jsonl", chunked)
+	r := b.ok(with(flags, "index", "--pre-chunked", file, "--tokenizer", "chars4", "--json")...)
+	golden(t, "index_prechunked.json", r.out)
+	if !strings.Contains(string(srv.Chats()[0].Raw), "Analytical Engine") {
+		t.Error("the model was not asked about the chunk")
+	}
+	if n := len(srv.Chats()); n != 4 {
+		t.Errorf("%d calls, want an extraction and a gleaning for each of two chunks", n)
+	}
+	golden(t, "export.jsonl", b.ok("graph", "export").out)
+	golden(t, "docs_list.json", b.ok("docs", "list", "--json").out)
+	golden(t, "docs_list.txt", b.ok("docs", "list").out)
+	golden(t, "docs_show.json", b.ok("docs", "show", "engine", "--json").out)
+	golden(t, "entity_show.json", b.ok("entity", "show", "Analytical Engine", "--json").out)
+	golden(t, "entity_show.txt", b.ok("entity", "show", "Analytical Engine").out)
+	golden(t, "entity_list.txt", b.ok("entity", "list").out)
+	golden(t, "entity_list_person.json", b.ok("entity", "list", "--type", "Person", "--limit", "1", "--json").out)
+	golden(t, "relation_show.json", b.ok("relation", "show", "London", "Charles Babbage", "--json").out)
+	golden(t, "relation_show.txt", b.ok("relation", "show", "London", "Charles Babbage").out)
+	golden(t, "neighbors.json", b.ok("graph", "neighbors", "London", "--hops", "3", "--json").out)
+	golden(t, "neighbors.txt", b.ok("graph", "neighbors", "London", "--hops", "2").out)
+	again := b.ok(with(flags, "index", "--pre-chunked", file)...)
+	golden(t, "index_again.txt", again.out)
+	if n := len(srv.Chats()); n != 4 {
+		t.Errorf("%d calls after an unchanged run, want 4", n)
+	}
+	out := filepath.Join(b.dir, "graph.jsonl")
+	b.ok("graph", "export", "-o", out)
+	if got, err := os.ReadFile(out); err != nil || string(got) != b.ok("graph", "export").out {
+		t.Errorf("graph export -o: %v\n%s", err, got)
+	}
+}
+
+func TestPreChunkedKeepsContentAndOrder(t *testing.T) {
+	b := newBench(t)
+	content := "\ufeff  Kepler \n wrote <|#|> to Galileo.\t "
+	text, _ := json.Marshal(content)
+	file := b.file("c.jsonl", "\ufeff"+`{"doc_id":"two","chunk_order":9,"content":"Later."}
+{"doc_id":"one","chunk_order":0,"content":"First."}
+
+{"doc_id":"two","chunk_order":2,"path":"p.txt","content":`+string(text)+`}`)
+	r := decode[indexReport](t, b.ok("index", "--json", "--pre-chunked", file))
+	if r.Documents[0].ID != "two" || r.Documents[0].Chunks != 2 || r.Documents[1].ID != "one" {
+		t.Fatalf("%+v %+v", r.Documents[0], r.Documents[1])
+	}
+	d := decode[rows[documentJSON]](t, b.ok("docs", "show", "two", "--json")).Rows[0]
+	if d.Passages[0].ID != "two#2" || d.Passages[0].Content != content || d.Passages[1].ID != "two#9" {
+		t.Errorf("%+v", d.Passages)
+	}
+}
+
+func TestPreChunkedErrorsNameTheLine(t *testing.T) {
+	good := `{"doc_id":"a","chunk_order":0,"content":"x"}` + "\n"
+	for _, c := range []struct{ name, line, want string }{
+		{"null", `{"doc_id":"a","chunk_order":1,"content":null}`, `:2: field "content" is null`},
+		{"missing", `{"doc_id":"a","content":"x"}`, `:2: field "chunk_order" is missing`},
+		{"no id", `{"chunk_order":1,"content":"x"}`, `:2: field "doc_id" is missing`},
+		{"case", `{"Doc_ID":"a","chunk_order":1,"content":"x"}`, `:2: field "doc_id" is missing`},
+		{"type", `{"doc_id":7,"chunk_order":1,"content":"x"}`, `:2: field "doc_id" is not a string`},
+		{"fraction", `{"doc_id":"a","chunk_order":1.5,"content":"x"}`, `:2: field "chunk_order" is 1.5`},
+		{"negative", `{"doc_id":"a","chunk_order":-1,"content":"x"}`, `:2: field "chunk_order" is -1`},
+		{"twice", `{"doc_id":"a","chunk_order":0,"content":"x"}`, `:2: document "a" has chunk_order 0 already in line 1`},
+		{"no JSON", `{"doc_id":`, ":2: no JSON object"},
+		{"array", `[1]`, ":2: no JSON object"},
+		{"blank id", `{"doc_id":" ","chunk_order":1,"content":"x"}`, `:2: field "doc_id" is blank`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := newBench(t)
+			f := decode[failureDoc](t, b.exits(exitFailure, "index", "--json", "--pre-chunked", b.file("c.jsonl", good+c.line)))
+			if !strings.Contains(f.Error.Message, c.want) {
+				t.Errorf("message %q, want %q in it", f.Error.Message, c.want)
+			}
+			b.exits(exitNotFound, "stats")
+		})
+	}
+}
+
+func TestIndexOptionsReachTheModel(t *testing.T) {
+	b, srv, flags := scripted(t)
+	file := b.file("chunks.jsonl", chunked)
+	b.ok(with(flags, "index", "--pre-chunked", file, "--gleaning", "0", "--language", "Korean", "--entity-types", "Gadget, Boat")...)
+	if n := len(srv.Chats()); n != 2 {
+		t.Errorf("%d calls without gleaning, want 2", n)
+	}
+	for _, c := range srv.Chats() {
+		if s := c.System(); !strings.Contains(s, "Korean") || !strings.Contains(s, "Gadget") || !strings.Contains(s, "Boat") {
+			t.Errorf("the prompt names neither language nor types: %s", s)
+		}
+	}
+}
+
+func TestSummariesAreMadeUnlessSwitchedOff(t *testing.T) {
+	var lines strings.Builder
+	for i := range 12 {
+		lines.WriteString(`{"doc_id":"d` + string(rune('a'+i)) + `","chunk_order":0,"content":"part ` + string(rune('a'+i)) + `"}` + "\n")
+	}
+	for flag, want := range map[string]bool{"2": true, "0": false} {
+		b, srv, flags := scripted(t)
+		srv.OnChat(func(r llmtest.ChatRequest) llmtest.ChatReply {
+			_, rest, _ := strings.Cut(r.User(), "part ")
+			return llmtest.ChatReply{Text: "entity<|#|>Hub<|#|>Concept<|#|>Said in part " + rest[:1] + ".\n<|COMPLETE|>"}
+		})
+		b.ok(with(flags, "index", "--gleaning", "0", "--summary-fragments", flag, "--pre-chunked", b.file("c.jsonl", lines.String()))...)
+		if got := len(srv.Chats()) > 12; got != want {
+			t.Errorf("--summary-fragments %s: %d calls for 12 chunks", flag, len(srv.Chats()))
+		}
+	}
+}
+
+func TestDryRunStoresNothing(t *testing.T) {
+	b, srv, flags := scripted(t)
+	file := b.file("chunks.jsonl", chunked)
+	r := b.ok(with(flags, "index", "--dry-run", "--json", "--tokenizer", "chars4", "--pre-chunked", file)...)
+	e := decode[estimate](t, r)
+	if !e.DryRun || e.Totals.Documents != 2 || e.Totals.Chunks != 2 || e.Totals.Calls != 4 || e.Totals.PromptTokens < 100 || e.Tokenizer != "chars4" {
+		t.Errorf("%+v", e)
+	}
+	one := decode[estimate](t, b.ok(with(flags, "index", "--dry-run", "--json", "--gleaning", "0", "--pre-chunked", file)...))
+	if one.Totals.Calls != 2 || one.Totals.PromptTokens >= e.Totals.PromptTokens*2 || one.Tokenizer != "o200k" {
+		t.Errorf("%+v", one.Totals)
+	}
+	if len(srv.Chats())+len(srv.Embeds()) != 0 {
+		t.Error("a model was called")
+	}
+	b.exits(exitNotFound, "stats")
+	b.exits(exitFailure, "index", "--dry-run", b.file("blank.txt", " "))
+}
+
+func TestInterruptedIndexGoesOn(t *testing.T) {
+	b, srv, flags := scripted(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	b.ctx = ctx
+	srv.OnChat(func(r llmtest.ChatRequest) llmtest.ChatReply {
+		if strings.Contains(string(r.Raw), "designed the Analytical Engine in London") {
+			cancel()
+		}
+		return model(r)
+	})
+	file := b.file("chunks.jsonl", chunked)
+	r := b.exits(exitFailure, with(flags, "index", "--json", "--quiet", "--concurrency", "1", "--pre-chunked", file)...)
+	rep := decode[indexReport](t, r)
+	if rep.Totals.Pending == 0 || !strings.Contains(r.err, "run the same command again") {
+		t.Errorf("%+v\n%s", rep.Totals, r.err)
+	}
+	b.ctx = t.Context()
+	rep = decode[indexReport](t, b.ok(with(flags, "index", "--json", "--pre-chunked", file)...))
+	if d := rowsByID(rep); d["notes"] == "failed" || d["engine"] != "processed" && d["engine"] != "unchanged" {
+		t.Errorf("%v", d)
+	}
+	list := decode[rows[documentJSON]](t, b.ok("docs", "list", "--json"))
+	for _, d := range list.Rows {
+		if d.Status != "processed" {
+			t.Errorf("%s is %s", d.ID, d.Status)
+		}
+	}
+}

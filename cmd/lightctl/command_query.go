@@ -1,0 +1,227 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lightctl/lightrag/engine"
+	"github.com/lightctl/lightrag/llm"
+)
+
+// queryFlags are the flags of `query`.
+type queryFlags struct {
+	mode              string
+	low, high         []string
+	lowJSON, highJSON []string
+	docs, types       []string
+	history           string
+	threshold         float32
+	pick              string
+	stream, explain   bool
+	noSources         bool
+	q                 engine.Query // what needs no translation
+	limits            []limitFlag
+}
+
+// limitFlag is a number of which 0 means none on the command line, and the
+// default in the library.
+type limitFlag struct {
+	name string
+	to   *int
+	unit string
+}
+
+func (a *app) queryCommand() *cobra.Command {
+	var f queryFlags
+	c := &cobra.Command{
+		Use:   "query QUESTION",
+		Short: "Ask a question",
+		Long: "Ask a question. Entities, relations and passages are retrieved and given to the model, which\n" +
+			"answers from them and cites them. Keywords that are given spare the model call that finds them.",
+		Args: arguments(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.query(cmd, &f, args[0]) },
+	}
+	fl := c.Flags()
+	fl.StringVar(&f.mode, "mode", "mix", "naive, local, global, hybrid, mix or bypass")
+	fl.StringArrayVar(&f.low, "ll", nil, "low-level keywords (names), divided by commas")
+	fl.StringArrayVar(&f.high, "hl", nil, "high-level keywords (themes), divided by commas")
+	fl.StringArrayVar(&f.lowJSON, "ll-json", nil, "low-level keywords as a JSON array of strings")
+	fl.StringArrayVar(&f.highJSON, "hl-json", nil, "high-level keywords as a JSON array of strings")
+	f.limits = []limitFlag{
+		{"top-k", &f.q.TopK, "entities and relations"},
+		{"chunk-top-k", &f.q.ChunkTopK, "passages"},
+		{"max-entity-tokens", &f.q.MaxEntityTokens, "tokens of entities"},
+		{"max-relation-tokens", &f.q.MaxRelationTokens, "tokens of relations"},
+		{"max-total-tokens", &f.q.MaxTotalTokens, "tokens of everything"},
+	}
+	for i, d := range []int{40, 20, 6000, 8000, 30000} {
+		fl.IntVar(f.limits[i].to, f.limits[i].name, d, "at most so many "+f.limits[i].unit)
+	}
+	fl.IntVar(&f.q.MaxChunkTokens, "max-chunk-tokens", 0, "tokens of passages (0 = what the others leave)")
+	fl.Float32Var(&f.threshold, "cosine-threshold", 0.2, "drop vector hits below it")
+	fl.StringVar(&f.pick, "pick", "vector", "how passages of entities and relations are picked: vector or weight")
+	fl.StringArrayVar(&f.docs, "doc", nil, "use only what this document says (repeatable)")
+	fl.StringArrayVar(&f.types, "type", nil, "use only entities of this type (repeatable)")
+	fl.StringVar(&f.history, "history", "", "`FILE` with earlier turns, a JSON array of {role, content}; for the answer only")
+	fl.StringVar(&f.q.UserPrompt, "user-prompt", "", "further instructions for the answer")
+	fl.StringVar(&f.q.ResponseType, "response-type", "", `form of the answer (default "Multiple Paragraphs")`)
+	fl.StringVar(&f.q.Language, "language", "", "language of the keywords (default: that of the question)")
+	fl.BoolVar(&f.q.ContextOnly, "context-only", false, "retrieve and show the context, no answer")
+	fl.BoolVar(&f.q.PromptOnly, "prompt-only", false, "retrieve and show the prompt, no answer")
+	fl.BoolVar(&f.q.NoCache, "no-cache", false, "neither read nor write cached answers and keywords")
+	fl.BoolVar(&f.stream, "stream", false, "print the answer while it is made (not with --json)")
+	fl.BoolVar(&f.noSources, "no-sources", false, "print no references")
+	fl.BoolVar(&f.explain, "explain", false, "show scores, what the budgets cut, and the time of each stage")
+	return c
+}
+
+// query translates the flags.
+func (f *queryFlags) query(cmd *cobra.Command, question string) (q engine.Query, err error) {
+	q = f.q
+	q.Text = question
+	if strings.TrimSpace(question) == "" {
+		return q, usagef("the question is blank")
+	}
+	if q.Mode, err = engine.ParseMode(f.mode); err != nil {
+		return q, usagef("--mode %q is not one of naive, local, global, hybrid, mix, bypass", f.mode)
+	}
+	for _, l := range f.limits {
+		if *l.to < 0 {
+			return q, usagef("--%s must not be negative", l.name)
+		}
+	}
+	for _, p := range []*int{&q.TopK, &q.ChunkTopK, &q.MaxEntityTokens, &q.MaxRelationTokens, &q.MaxTotalTokens} {
+		if *p == 0 {
+			*p = -1
+		}
+	}
+	if q.MaxChunkTokens < 0 {
+		return q, usagef("--max-chunk-tokens must not be negative")
+	}
+	if q.CosineThreshold = f.threshold; f.threshold == 0 {
+		q.CosineThreshold = 1e-30 // 0 itself is the library's word for the default
+	}
+	switch f.pick {
+	case "vector":
+		q.Pick = engine.PickVector
+	case "weight":
+		q.Pick = engine.PickWeight
+	default:
+		return q, usagef("--pick %q is not one of vector, weight", f.pick)
+	}
+	if q.LowLevel, err = keywords(cmd, "ll", f.low, f.lowJSON); err != nil {
+		return q, err
+	}
+	if q.HighLevel, err = keywords(cmd, "hl", f.high, f.highJSON); err != nil {
+		return q, err
+	}
+	q.Documents, q.EntityTypes = f.docs, clean(f.types)
+	if len(q.EntityTypes) < len(f.types) {
+		return q, usagef("--type is blank")
+	}
+	q.History, err = readHistory(f.history)
+	return q, err
+}
+
+// keywords joins the two ways to give them.
+func keywords(cmd *cobra.Command, name string, plain, arrays []string) ([]string, error) {
+	var out []string
+	for _, s := range plain {
+		out = append(out, clean(strings.Split(s, ","))...)
+	}
+	for _, s := range arrays {
+		var words []string
+		if err := json.Unmarshal([]byte(s), &words); err != nil {
+			return nil, usagef(`--%s-json takes a JSON array of strings such as ["a, b"], not %s`, name, clip(s, 60))
+		}
+		out = append(out, clean(words)...)
+	}
+	if fl := cmd.Flags(); len(out) == 0 && (fl.Changed(name) || fl.Changed(name+"-json")) {
+		return nil, usagef("--%s holds no keyword", name)
+	}
+	return out, nil
+}
+
+func readHistory(file string) ([]llm.Message, error) {
+	if file == "" {
+		return nil, nil
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return nil, about(file, err)
+	}
+	var turns []llm.Message
+	if err := json.Unmarshal(b, &turns); err != nil {
+		return nil, about(file, usagef("--history %s is no JSON array of {role, content}: %s", file, err))
+	}
+	for i, m := range turns {
+		switch m.Role {
+		case llm.RoleUser, llm.RoleAssistant, llm.RoleSystem:
+		default:
+			return nil, about(file, usagef("--history %s: turn %d has the role %q, not user, assistant or system", file, i+1, m.Role))
+		}
+	}
+	return turns, nil
+}
+
+func (a *app) query(cmd *cobra.Command, f *queryFlags, question string) error {
+	q, err := f.query(cmd, question)
+	if err != nil {
+		return err
+	}
+	// Only what a model says is worth writing: it goes to the cache.
+	db, err := a.openModels(cmd.Context(), engine.Options{MustExist: true, ReadOnly: a.endpoints.llmURL == ""})
+	if err != nil {
+		return err
+	}
+	out := &answerPrinter{a: a, sources: !f.noSources}
+	if f.stream && !a.json && !q.ContextOnly && !q.PromptOnly {
+		q.Stream = out.event
+	}
+	res, err := db.Query(cmd.Context(), q)
+	if cerr := db.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return a.failedQuery(res, out, err)
+	}
+	if a.json {
+		return writeJSON(a.out, newQueryJSON(res, f))
+	}
+	return out.finish(res, f)
+}
+
+// failedQuery keeps what came of an answer that broke off.
+func (a *app) failedQuery(res *engine.Result, out *answerPrinter, err error) error {
+	if a.json && res != nil && res.Answer != "" {
+		doc := newQueryJSON(res, &queryFlags{})
+		failure := a.describe(err)
+		doc.Error = &failure
+		if werr := writeJSON(a.out, doc); werr != nil {
+			return werr
+		}
+		code, _ := classify(err)
+		return reported(code)
+	}
+	if werr := out.end(); werr != nil {
+		return werr
+	}
+	return err
+}
+
+// micro returns a duration in the unit that suits it.
+func micro(d time.Duration) string {
+	n := d.Microseconds()
+	switch {
+	case n < 1000:
+		return fmt.Sprintf("%d µs", n)
+	case n < 1_000_000:
+		return fmt.Sprintf("%.1f ms", float64(n)/1e3)
+	}
+	return fmt.Sprintf("%.2f s", float64(n)/1e6)
+}

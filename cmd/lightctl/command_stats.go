@@ -1,0 +1,73 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lightctl/lightrag/engine"
+)
+
+func (a *app) statsCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "stats",
+		Short: "Counts, sizes, index state, models and tokens spent",
+		Args:  arguments(0, 0),
+		RunE:  func(*cobra.Command, []string) error { return a.stats() },
+	}
+}
+
+func (a *app) stats() error {
+	db, err := a.openView()
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	s, err := db.Stats()
+	if err != nil {
+		return about(a.db, err)
+	}
+	if a.json {
+		return writeJSON(a.out, s)
+	}
+	t := a.table()
+	t.row("documents", s.Documents)
+	for _, k := range slices.Sorted(maps.Keys(s.Statuses)) {
+		t.row("  "+string(k), s.Statuses[k])
+	}
+	t.row("chunks", s.Chunks)
+	t.row("entities", s.Entities)
+	t.row("relations", s.Relations)
+	t.row("fragments", s.Fragments)
+	if s.Stale > 0 {
+		t.row("stale", fmt.Sprintf("%d vectors or summaries are to be re-made", s.Stale))
+	}
+	t.row("embedder", fmt.Sprintf("%s, dimension %d", s.Identity.Embedder, s.Identity.Dim))
+	t.row("tokenizer", s.Identity.Tokenizer)
+	t.row("on disk", fmt.Sprintf("%s (log %s, %s %s)", bytesText(s.Disk.StoreBytes), bytesText(s.Disk.WALBytes),
+		plural(s.Disk.Segments, "segment"), bytesText(s.Disk.SegmentBytes)))
+	for _, k := range slices.Sorted(maps.Keys(s.Index)) {
+		x := s.Index[k]
+		t.row(k+" index", fmt.Sprintf("%d vectors, %d linked, %s in memory", x.Vectors, x.Linked, bytesText(x.RowBytes)))
+	}
+	t.row("cached answers", s.CachedAnswers)
+	for _, k := range slices.Sorted(maps.Keys(s.Ledger)) {
+		u := s.Ledger[k]
+		t.row("spent on "+k, fmt.Sprintf("%s, %d + %d tokens", plural(u.Calls, "call"), u.PromptTokens, u.CompletionTokens))
+	}
+	return t.flush()
+}
+
+func (a *app) printFindings(found []engine.Finding) error {
+	if len(found) == 0 {
+		return a.say("ok: nothing wrong was found\n")
+	}
+	for _, f := range found {
+		if err := a.say("%s: %s\n", oneLine(f.Row), oneLine(f.Err.Error())); err != nil {
+			return err
+		}
+	}
+	return a.say("%s\n", plural(len(found), "finding"))
+}

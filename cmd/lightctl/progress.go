@@ -1,0 +1,88 @@
+package main
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+
+	"github.com/lightctl/lightrag/engine"
+)
+
+// progress draws a bar on standard error, if that is a terminal. A nil progress
+// draws nothing.
+type progress struct {
+	container *mpb.Progress
+	bar       *mpb.Bar
+	once      sync.Once
+
+	mu         sync.Mutex
+	done, last engine.Progress // of finished calls; of the running one
+}
+
+func (a *app) newProgress() *progress {
+	if a.quiet || a.verbose > 0 || !isTerminal(a.err) {
+		return nil
+	}
+	p := &progress{}
+	p.container = mpb.New(mpb.WithOutput(a.err.(*scrubber).w), mpb.WithWidth(30), mpb.WithRefreshRate(150*time.Millisecond))
+	p.bar = p.container.AddBar(0,
+		mpb.PrependDecorators(decor.Any(func(decor.Statistics) string { return p.documents() })),
+		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return p.chunks() })),
+	)
+	return p
+}
+
+// update takes what the engine reports of the running call.
+func (p *progress) update(now engine.Progress) {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	p.last = now
+	total, current := p.done.Chunks+now.Chunks, p.done.ChunksDone+now.ChunksDone
+	p.mu.Unlock()
+	p.bar.SetTotal(int64(total)+1, false) // never complete before stop
+	p.bar.SetCurrent(int64(current))
+}
+
+// next says that the running call ended and its counts are to be kept.
+func (p *progress) next() {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.done.Documents += p.last.Documents
+	p.done.DocumentsDone += p.last.DocumentsDone
+	p.done.Chunks += p.last.Chunks
+	p.done.ChunksDone += p.last.ChunksDone
+	p.done.Usage = p.done.Usage.Add(p.last.Usage)
+	p.last = engine.Progress{}
+}
+
+// stop removes the bar. It is idempotent.
+func (p *progress) stop() {
+	if p != nil {
+		p.once.Do(func() {
+			p.bar.Abort(true)
+			p.container.Wait()
+		})
+	}
+}
+
+func (p *progress) documents() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return fmt.Sprintf("%d of %d documents ", p.done.DocumentsDone+p.last.DocumentsDone, p.done.Documents+p.last.Documents)
+}
+
+func (p *progress) chunks() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	u := p.done.Usage.Add(p.last.Usage)
+	return fmt.Sprintf(" %d of %d chunks, %d tokens", p.done.ChunksDone+p.last.ChunksDone, p.done.Chunks+p.last.Chunks,
+		u.PromptTokens+u.CompletionTokens)
+}

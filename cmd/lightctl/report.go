@@ -1,0 +1,236 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/lightctl/lightrag/engine"
+	"github.com/lightctl/lightrag/llm"
+)
+
+// indexReport is what `index --json` prints.
+type indexReport struct {
+	Documents []*reportRow   `json:"documents"`
+	Totals    reportTotals   `json:"totals"`
+	LLM       usageJSON      `json:"llm"`
+	Seconds   float64        `json:"seconds"`
+	Skipped   []skipped      `json:"skipped"`
+	Store     *engine.Counts `json:"store,omitempty"` // what the store holds now
+
+	stale int
+}
+
+// reportRow is one document.
+type reportRow struct {
+	ID           string  `json:"id"`
+	Path         string  `json:"path"`
+	Status       string  `json:"status"`
+	Chunks       int     `json:"chunks"`
+	Entities     int     `json:"entities"`
+	Relations    int     `json:"relations"`
+	Malformed    int     `json:"malformed"`
+	Error        *string `json:"error"`
+	Original     string  `json:"original,omitempty"`      // of a duplicate
+	Removed      int     `json:"removed,omitempty"`       // unusable bytes and sequences
+	FailedChunks int     `json:"failed_chunks,omitempty"` // without usable answer
+}
+
+// reportTotals are sums over the rows.
+type reportTotals struct {
+	Documents int `json:"documents"`
+	Processed int `json:"processed"`
+	Unchanged int `json:"unchanged"`
+	Duplicate int `json:"duplicate"`
+	Conflict  int `json:"conflict"`
+	Failed    int `json:"failed"`
+	Pending   int `json:"pending"`
+	Chunks    int `json:"chunks"`
+	Entities  int `json:"entities"`
+	Relations int `json:"relations"`
+	Malformed int `json:"malformed"`
+	Skipped   int `json:"skipped"`
+}
+
+type usageJSON struct {
+	Calls            int `json:"calls"`
+	Cached           int `json:"cached"`
+	PromptTokens     int `json:"prompt_tokens"`
+	CompletionTokens int `json:"completion_tokens"`
+}
+
+func (u *usageJSON) add(x llm.Usage, cached int) {
+	u.Calls += x.Calls
+	u.Cached += cached
+	u.PromptTokens += x.PromptTokens
+	u.CompletionTokens += x.CompletionTokens
+}
+
+func newIndexReport() *indexReport {
+	return &indexReport{Documents: []*reportRow{}, Skipped: []skipped{}}
+}
+
+// addBatch takes the report of one call of the engine about the documents of
+// batch that could be read, and puts the others between them.
+func (r *indexReport) addBatch(batch []input, rep *engine.Report) {
+	next := 0
+	for i := range batch {
+		switch in := &batch[i]; {
+		case in.err != nil:
+			r.row(&reportRow{ID: in.doc.ID, Path: in.doc.Path, Status: string(engine.StatusFailed), Error: orNull(message(in.err))})
+		case next < len(rep.Documents):
+			r.document(&rep.Documents[next])
+			next++
+		}
+	}
+	for ; next < len(rep.Documents); next++ {
+		r.document(&rep.Documents[next]) // taken up from an earlier run
+	}
+	r.LLM.add(rep.Usage, rep.Cached)
+	r.stale = rep.Stale
+}
+
+// document adds a row, unless the call did not come to it.
+func (r *indexReport) document(d *engine.DocumentReport) {
+	if d.ID == "" {
+		return
+	}
+	row := &reportRow{
+		ID: d.ID, Path: d.Path, Status: string(d.Status), Chunks: d.Chunks, Entities: d.Entities,
+		Relations: d.Relations, Malformed: d.Malformed, Original: d.Original, Removed: d.Removed,
+		FailedChunks: d.FailedChunks,
+	}
+	if d.Err != nil {
+		row.Error = orNull(message(d.Err))
+	}
+	r.row(row)
+}
+
+func (r *indexReport) row(row *reportRow) {
+	r.Documents = append(r.Documents, row)
+	t := &r.Totals
+	t.Documents++
+	switch engine.DocumentStatus(row.Status) {
+	case engine.StatusProcessed:
+		t.Processed++
+	case engine.StatusUnchanged:
+		t.Unchanged++
+	case engine.StatusDuplicate:
+		t.Duplicate++
+	case engine.StatusConflict:
+		t.Conflict++
+	case engine.StatusFailed:
+		t.Failed++
+	default:
+		t.Pending++
+	}
+	t.Chunks += row.Chunks
+	t.Entities += row.Entities
+	t.Relations += row.Relations
+	t.Malformed += row.Malformed
+}
+
+// seconds rounds to milliseconds.
+func seconds(d time.Duration) float64 { return math.Round(d.Seconds()*1000) / 1000 }
+
+// maxListed is up to how many processed documents are listed one by one.
+const maxListed = 20
+
+// printReport writes the report for people: what needs attention is always
+// listed, the rest only when it is short.
+func (a *app) printReport(r *indexReport) error {
+	t := a.table()
+	for _, d := range r.Documents {
+		switch engine.DocumentStatus(d.Status) {
+		case engine.StatusProcessed:
+			if len(r.Documents) <= maxListed || a.verbose > 0 || d.FailedChunks > 0 {
+				note := fmt.Sprintf("%s, %s, %s", plural(d.Chunks, "chunk"), plural(d.Entities, "entity"), plural(d.Relations, "relation"))
+				if d.FailedChunks > 0 {
+					note += fmt.Sprintf("; %s without a usable answer", plural(d.FailedChunks, "chunk"))
+				}
+				if d.Removed > 0 {
+					note += fmt.Sprintf("; %d unusable bytes or sequences removed", d.Removed)
+				}
+				t.row(d.Status, d.ID, note)
+			}
+		case engine.StatusUnchanged:
+			if len(r.Documents) <= maxListed || a.verbose > 0 {
+				t.row(d.Status, d.ID, "")
+			}
+		case engine.StatusDuplicate:
+			t.row(d.Status, d.ID, "the same text as "+d.Original)
+		default:
+			note := ""
+			if d.Error != nil {
+				note = *d.Error
+			}
+			t.row(d.Status, d.ID, note)
+		}
+	}
+	if err := t.flush(); err != nil {
+		return err
+	}
+	n := &r.Totals
+	line := plural(n.Documents, "document") + ": " + fmt.Sprintf("%d processed", n.Processed)
+	for _, c := range []struct {
+		n    int
+		word string
+	}{{n.Unchanged, "unchanged"}, {n.Duplicate, "duplicate"}, {n.Conflict, "in conflict (pass --replace to update)"},
+		{n.Failed, "failed"}, {n.Pending, "pending"}} {
+		if c.n > 0 {
+			line += fmt.Sprintf(", %d %s", c.n, c.word)
+		}
+	}
+	if err := a.say("%s\n", line); err != nil {
+		return err
+	}
+	if len(r.Skipped) > 0 {
+		if err := a.printSkipped(r.Skipped); err != nil {
+			return err
+		}
+	}
+	if s := r.Store; s != nil {
+		err := a.say("the store holds %s, %s, %s, %s\n", plural(s.Documents, "document"), plural(s.Chunks, "chunk"),
+			plural(s.Entities, "entity"), plural(s.Relations, "relation"))
+		if err != nil {
+			return err
+		}
+	}
+	return a.dim(fmt.Sprintf("%s (%d more from the cache), %d + %d tokens, %.1f s",
+		plural(r.LLM.Calls, "model call"), r.LLM.Cached, r.LLM.PromptTokens, r.LLM.CompletionTokens, r.Seconds))
+}
+
+// printSkipped sums up left-out files by reason, in order of appearance.
+func (a *app) printSkipped(skips []skipped) error {
+	count := make(map[string]int)
+	var order []string
+	for _, s := range skips {
+		if count[s.Reason] == 0 {
+			order = append(order, s.Reason)
+		}
+		count[s.Reason]++
+	}
+	line := "skipped"
+	for i, reason := range order {
+		if i > 0 {
+			line += ","
+		}
+		line += fmt.Sprintf(" %s (%s)", plural(count[reason], "file"), reason)
+	}
+	return a.say("%s\n", line)
+}
+
+// endReport turns a printed report and the error of the run into the exit
+// status, and says on standard error what the report cannot.
+func (a *app) endReport(r *indexReport, err error) error {
+	if r.stale > 0 {
+		a.note("%s or summaries are still to be made; the next `index` or `docs retry` makes them", plural(r.stale, "vector"))
+	}
+	if err != nil {
+		return reported(a.fail(err, false))
+	}
+	if r.Totals.Failed+r.Totals.Conflict+r.Totals.Pending > 0 {
+		return reported(exitFailure)
+	}
+	return nil
+}
