@@ -152,6 +152,7 @@ func TestCraftedLinksAreRefused(t *testing.T) {
 				continue
 			}
 			// It may be a possible graph; then it has to work.
+			checkLayers(t, g)
 			for _, q := range clusters(5, 3, 3) {
 				if hits, err := g.Search(q, 60, SearchOptions{}, nil); err != nil || len(hits) != 60 {
 					t.Fatalf("word at %d set to %#x: %d hits, %v", at, x, len(hits), err)
@@ -166,6 +167,57 @@ func TestCraftedLinksAreRefused(t *testing.T) {
 	}
 	if refused*2 < tried {
 		t.Errorf("only %d of %d refused", refused, tried)
+	}
+}
+
+// checkLayers verifies that no list names a slot that does not reach its layer.
+func checkLayers(t *testing.T, g *Graph) {
+	t.Helper()
+	for slot := range g.Mark() {
+		for layer := range levelOf(g.o.Seed, slot, g.o.M) + 1 {
+			ids, _ := neighbours(g.list(g.table.Load(), slot, layer), MaxSlots, nil)
+			for _, id := range ids {
+				if levelOf(g.o.Seed, id, g.o.M) < layer {
+					t.Fatalf("slot %d, layer %d: neighbour %d does not reach it", slot, layer, id)
+				}
+			}
+		}
+	}
+}
+
+func TestTwinsOutOfOrderAreRefused(t *testing.T) {
+	p, fresh := fixable(t)
+	// A chain a -> b becomes a -> b -> b, and a -> a.
+	words := headerSize + 4 + 60*4*(1+2*2)
+	for slot := range uint32(60) {
+		next := le.Uint32(p[words+4*int(slot):])
+		if next == 0 {
+			continue
+		}
+		for _, at := range []uint32{slot, next} {
+			bad := slices.Clone(p)
+			le.PutUint32(bad[words+4*int(at):], at)
+			le.PutUint32(bad[len(bad)-4:], blockSum(le.Uint32(bad[60:]), 0, bad[headerSize:len(bad)-4]))
+			if err := loadLinks(fresh(t), bad); !errors.Is(err, ErrCorrupt) {
+				t.Fatalf("slot %d is its own twin: %v", at, err)
+			}
+		}
+	}
+}
+
+func TestAFailedLoadLeavesNothingBehind(t *testing.T) {
+	p, fresh := fixable(t)
+	bad := slices.Clone(p)
+	le.PutUint32(bad[len(bad)-8:], 60) // the very last neighbour: everything else is read before
+	le.PutUint32(bad[len(bad)-4:], blockSum(le.Uint32(bad[60:]), 0, bad[headerSize:len(bad)-4]))
+	g := fresh(t)
+	if err := loadLinks(g, bad); !errors.Is(err, ErrCorrupt) {
+		t.Fatal(err)
+	}
+	linkAll(t, g)
+	checkShape(t, g)
+	if !bytes.Equal(savedLinks(t, g), p) {
+		t.Error("linking after a failed load gives another graph")
 	}
 }
 

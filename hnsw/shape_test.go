@@ -147,34 +147,39 @@ func TestChoosingKeepsOneOfManyCopies(t *testing.T) {
 }
 
 func TestRepairReconnectsAnIsland(t *testing.T) {
-	g := built(t, clusters(3, 600, 16), Options{M: 4, EfConstruction: 30, ExactBelow: -1})
+	cutOff(t, 600, 500)
+	cutOff(t, 110, 80) // so small that a walk ends before it could call itself hopeless
+}
+
+func cutOff(t *testing.T, n, island uint32) {
+	g := built(t, clusters(3, int(n), 16), Options{M: 4, EfConstruction: 30, ExactBelow: -1})
 	tb := g.table.Load()
-	// Cut every link into the slots from 500 on.
-	for slot := range uint32(500) {
+	// Cut every link into the island.
+	for slot := range island {
 		list := g.list(tb, slot, 0)
 		ids, _ := neighbours(list, MaxSlots, nil)
-		kept := slices.DeleteFunc(slices.Clone(ids), func(id uint32) bool { return id >= 500 })
+		kept := slices.DeleteFunc(slices.Clone(ids), func(id uint32) bool { return id >= island })
 		for next := slot; len(kept) < len(ids); {
-			next = (next + 1) % 500
+			next = (next + 1) % island
 			kept = append(kept, next)
 		}
 		// As full as before, so that attaching has to displace.
 		replace(list, kept)
 	}
-	for slot := range uint32(600) {
+	for slot := range n {
 		tb.inDegree(slot).Store(2)
 	}
-	if uint32(g.entry.Load()) >= 500 {
+	if uint32(g.entry.Load()) >= island {
 		t.Skip("the entry is on the island")
 	}
 	before := unreachable(g)
-	if before < 100 {
+	if before < int(n-island)/2 {
 		t.Fatalf("only %d cut off", before)
 	}
 	// A walk that cannot meet everything leaves the rest to a scan.
 	for _, o := range []SearchOptions{{}, {Accept: func(slot uint32) bool { return slot != 3 }}} {
-		hits, err := g.Search(g.Row(7), 600, o, nil)
-		want := oracle(g, g.Row(7), 600, o.Accept)
+		hits, err := g.Search(g.Row(7), int(n), o, nil)
+		want := oracle(g, g.Row(7), int(n), o.Accept)
 		if err != nil || !slices.Equal(hits, want) {
 			t.Errorf("%d hits of %d while cut, %v", len(hits), len(want), err)
 		}
