@@ -3,8 +3,11 @@ package llm
 import (
 	"context"
 	"errors"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/lightctl/lightrag/llm/llmtest"
@@ -104,16 +107,54 @@ func TestStreamOddities(t *testing.T) {
 	})
 }
 
-func TestStreamIdleTimeoutDoesNotCountTheCallback(t *testing.T) {
-	c, _ := newChat(t, llmtest.Sequence(llmtest.ChatReply{Chunks: []string{"a", "b", "c"}}),
-		func(o *OpenAIOptions) { o.StreamIdleTimeout = 20 * time.Millisecond })
-	c.think.Store(thinkNever)
-	req := ask("x")
-	n := 0
-	req.Stream = func(string) error { n++; time.Sleep(30 * time.Millisecond); return nil }
-	if resp, err := complete(t, c, req); err != nil || resp.Text != "abc" {
-		t.Errorf("%q, %v after %d pieces", resp.Text, err, n)
+// A stream over a pipe, in fake time: a piece every ten seconds.
+func TestStreamIdleTimeout(t *testing.T) {
+	for name, tc := range map[string]struct {
+		idle, callback time.Duration
+		cut            bool
+	}{
+		"pieces come in time":                {15 * time.Second, 0, false},
+		"pieces come too late":               {5 * time.Second, 0, true},
+		"the callback's own time is its own": {15 * time.Second, time.Hour, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				o := fastOptions("http://fake")
+				o.StreamIdleTimeout = tc.idle
+				o.HTTPClient = &http.Client{Transport: roundTrip(slowStream)}
+				c, err := NewOpenAI(o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				c.think.Store(thinkNever)
+				req := ask("x")
+				req.Stream = func(string) error { time.Sleep(tc.callback); return nil }
+				resp, err := c.Complete(t.Context(), req)
+				time.Sleep(time.Minute) // until the other end has noticed
+				if tc.cut != errors.Is(err, ErrStreamCut) || !tc.cut && (err != nil || resp.Text != "aaaa") {
+					t.Errorf("%q, %v", resp.Text, err)
+				}
+			})
+		})
 	}
+}
+
+// slowStream answers with a stream that writes a piece every ten seconds.
+func slowStream(r *http.Request) (*http.Response, error) {
+	pr, pw := io.Pipe()
+	stop := context.AfterFunc(r.Context(), func() { _ = pw.CloseWithError(context.Cause(r.Context())) })
+	go func() {
+		defer stop()
+		for range 4 {
+			time.Sleep(10 * time.Second)
+			if _, err := io.WriteString(pw, sse(`{"choices":[{"delta":{"content":"a"}}]}`)); err != nil {
+				return
+			}
+		}
+		_, _ = io.WriteString(pw, sse(`{"choices":[{"delta":{},"finish_reason":"stop"}]}`))
+		_ = pw.Close()
+	}()
+	return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: pr, Request: r}, nil
 }
 
 func TestStreamCallbackErrorEndsTheCall(t *testing.T) {

@@ -148,6 +148,25 @@ func TestConnectionFailures(t *testing.T) {
 	}
 }
 
+func TestRedirectsAreNotFollowed(t *testing.T) {
+	other := llmtest.NewServer(t, nil)
+	for _, given := range []*http.Client{nil, {}} {
+		c, _ := newChat(t, llmtest.Sequence(llmtest.ChatReply{
+			Status: 307, Body: "{}", Header: map[string][]string{"Location": {other.URL + "/v1/chat/completions"}},
+		}), func(o *OpenAIOptions) { o.HTTPClient = given })
+		if _, err := complete(t, c, ask("x")); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), other.URL) {
+			t.Errorf("error %v", err)
+		}
+		if given != nil && given.CheckRedirect != nil {
+			t.Error("the caller's client was changed")
+		}
+	}
+	if n := len(other.Chats()); n != 0 {
+		t.Errorf("%d requests, with the key, went to another host", n)
+	}
+	http.DefaultClient.CloseIdleConnections()
+}
+
 func TestCompleteEndsWithTheCallersContext(t *testing.T) {
 	c, _ := newChat(t, llmtest.Sequence(llmtest.ChatReply{Delay: time.Minute}))
 	for _, stream := range []bool{false, true} {
