@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/lightctl/lightrag/bench/measure"
+	"github.com/lightctl/lightrag/bench/store"
+	"github.com/lightctl/lightrag/engine"
+)
+
+// probe measures how long one more document takes. Its DBs report to it when
+// the document's commit is visible; the embedding is taken out.
+type probe struct {
+	corpus   *store.Corpus
+	stop     func() measure.Span
+	embedded measure.Span
+	visible  measure.Span
+	seen     bool
+}
+
+func newProbe(corpus *store.Corpus) *probe { return &probe{corpus: corpus} }
+
+func (p *probe) options() engine.Options {
+	o := p.corpus.Options()
+	o.Progress = func(step engine.Progress) {
+		if p.stop != nil && step.DocumentsDone > 0 && !p.seen {
+			p.seen = true
+			p.visible = p.stop().Sub(p.corpus.Embedder.Spent().Sub(p.embedded))
+		}
+	}
+	return o
+}
+
+// series is what the probes of one store measured.
+type series struct {
+	visibleCPU, visibleWall measure.Sample
+	returnWall              measure.Sample
+	restCPU                 measure.Sample // from visible to idle
+	written                 []float64      // MB
+}
+
+// add inserts chunks from to from+10 as one document.
+func (p *probe) add(ctx context.Context, db *engine.DB, from int, s *series) error {
+	if _, err := store.WaitLinked(ctx, db); err != nil {
+		return err
+	}
+	to := from + store.PerDocument
+	p.corpus.KnowChunks(from, to)
+	defer p.corpus.Embedder.Forget()
+	docs := p.corpus.Documents(from, to)
+	before, _ := measure.BytesWritten()
+	p.embedded, p.seen = p.corpus.Embedder.Spent(), false
+	p.stop = measure.Start()
+	report, err := db.Insert(ctx, docs...)
+	returned := p.stop()
+	if err != nil {
+		return err
+	}
+	if report.Documents[0].Status != engine.StatusProcessed || !p.seen {
+		return fmt.Errorf("the probe is %s: %w", report.Documents[0].Status, report.Documents[0].Err)
+	}
+	linking, err := store.WaitLinked(ctx, db)
+	if err != nil {
+		return err
+	}
+	embedded := p.corpus.Embedder.Spent().Sub(p.embedded)
+	after, _ := measure.BytesWritten()
+	s.visibleCPU = append(s.visibleCPU, p.visible.CPU)
+	s.visibleWall = append(s.visibleWall, p.visible.Wall)
+	s.returnWall = append(s.returnWall, returned.Wall-embedded.Wall)
+	s.restCPU = append(s.restCPU, returned.Sub(embedded).Sub(p.visible).CPU+linking.CPU)
+	s.written = append(s.written, float64(after-before)/1e6)
+	return nil
+}
+
+// visible adds the probe documents to the large store and to copies of the
+// small one in turns, so that both meet the same machine. Every copy gets the
+// chunks that follow it in the corpus.
+func (r *rows) visible(ctx context.Context, corpus *store.Corpus, p *probe, large *engine.DB, small string) error {
+	var atSmall, atLarge series
+	err := r.config.profiled("visible", func() error {
+		for done := 0; done < r.config.probes; done += r.config.perCopy {
+			if err := r.probeBoth(ctx, p, large, small, done, &atSmall, &atLarge); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	report := func(chunks int, s *series) {
+		name := "one more document at " + sizeName(chunks) + ": "
+		n := fmt.Sprintf("median of %d documents of %d chunks", len(s.visibleCPU), store.PerDocument)
+		spread := func(s measure.Sample) string {
+			return fmt.Sprintf("%s; p90 %s, mean %s", n, measure.Number(measure.Milliseconds(s.Percentile(90))), measure.Number(measure.Milliseconds(s.Mean())))
+		}
+		r.cpu(name+"CPU until visible", measure.Milliseconds(s.visibleCPU.Median()), "ms", "", spread(s.visibleCPU))
+		r.add(name+"wall until visible", measure.Milliseconds(s.visibleWall.Median()), "ms", "", spread(s.visibleWall))
+		r.add(name+"wall until Insert returns", measure.Milliseconds(s.returnWall.Median()), "ms", "", spread(s.returnWall))
+		r.cpu(name+"CPU afterwards", measure.Milliseconds(s.restCPU.Median()), "ms", "", "linking in the background and the end of Insert; "+spread(s.restCPU))
+		if _, ok := measure.BytesWritten(); ok {
+			r.add(name+"bytes written", median(s.written), "MB", "", n)
+		} else {
+			r.missing(name+"bytes written", "MB", "", "the system does not count them")
+		}
+	}
+	report(r.config.small, &atSmall)
+	report(r.config.large, &atLarge)
+	ratio := fmt.Sprintf("visible %s / %s: ", sizeName(r.config.large), sizeName(r.config.small))
+	r.cpu(ratio+"CPU", float64(atLarge.visibleCPU.Median())/float64(atSmall.visibleCPU.Median()), "ratio", "<= 1.5", "of the medians")
+	r.add(ratio+"wall", float64(atLarge.visibleWall.Median())/float64(atSmall.visibleWall.Median()), "ratio", "<= 1.5", "of the medians")
+	return nil
+}
+
+func (r *rows) probeBoth(ctx context.Context, p *probe, large *engine.DB, small string, done int, atSmall, atLarge *series) error {
+	dir := filepath.Join(r.config.dir, fmt.Sprintf("small-%d", done))
+	if err := os.CopyFS(dir, os.DirFS(small)); err != nil {
+		return err
+	}
+	db, err := engine.Open(dir, p.options())
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	defer db.Close()
+	runtime.GC()
+	for i := done; i < min(done+r.config.perCopy, r.config.probes); i++ {
+		if err := p.add(ctx, db, r.config.small+(i-done)*store.PerDocument, atSmall); err != nil {
+			return fmt.Errorf("probe %d of the small store: %w", i, err)
+		}
+		if err := p.add(ctx, large, r.config.large+i*store.PerDocument, atLarge); err != nil {
+			return fmt.Errorf("probe %d of the large store: %w", i, err)
+		}
+	}
+	return nil
+}
