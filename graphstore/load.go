@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"errors"
 
-	"github.com/cockroachdb/pebble/v2"
-
 	"github.com/lightctl/lightrag/format"
 	"github.com/lightctl/lightrag/graphstore/internal/columns"
 	"github.com/lightctl/lightrag/graphstore/internal/durable"
@@ -24,7 +22,6 @@ type loaded struct {
 
 	seen   format.Counters // what was counted
 	places map[uint64]ChunkID
-	it     *pebble.Iterator // records, read along with the fragments
 }
 
 // load reads the columns from r and verifies the counters.
