@@ -117,18 +117,18 @@ func (s *summaries) anyFailed() bool {
 func (db *DB) summarise(ctx context.Context, roots []graphstore.StaleRoot) (*summaries, error) {
 	s := &summaries{done: make([]graphstore.Refreshed, len(roots)), failed: make([]error, len(roots))}
 	var mu sync.Mutex
-	group, ctx := errgroup.WithContext(ctx)
+	group, shared := errgroup.WithContext(ctx)
 	group.SetLimit(db.opts.Concurrency)
 	for i := range roots {
 		root := &roots[i]
 		s.done[i] = graphstore.Refreshed{Kind: root.Kind, Owner: root.Owner, TextHash: root.TextHash}
 		for j := range root.Summaries {
-			if ctx.Err() != nil {
+			if shared.Err() != nil {
 				break
 			}
 			group.Go(func() error {
 				job := root.Summaries[j]
-				text, r, err := db.summary(ctx, &job)
+				text, r, err := db.summary(shared, &job)
 				if err != nil {
 					err = fmt.Errorf("lightrag: summarise %s %s: %w", job.Kind, job.Name, err)
 				}

@@ -155,6 +155,12 @@ func (r *run) takeUp(match func(*format.Document) bool) {
 		r.cancel(err)
 		return
 	}
+	if len(jobs) == 0 { // an earlier process may have ended before its refresh
+		if err := r.process(nil); err != nil {
+			r.cancel(err)
+		}
+		return
+	}
 	for page := range slices.Chunk(jobs, registerDocs) {
 		if err := r.process(page); err != nil {
 			r.cancel(err)
