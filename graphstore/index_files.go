@@ -6,6 +6,8 @@ import (
 	"io/fs"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/lightctl/lightrag/graphstore/internal/durable"
 )
 
 // IndexFiles is the folder of a store in which its owner keeps files that can
@@ -49,7 +51,7 @@ func (x IndexFiles) Write(name string, write func(io.Writer) error) (err error) 
 	if err != nil {
 		return err
 	}
-	if err = write(f); err == nil {
+	if err = write(durable.Writer(f)); err == nil {
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err != nil {

@@ -148,7 +148,7 @@ func (d *DB) writeSegment(info SegmentInfo, o SealOptions, fill func(*format.Seg
 	if err != nil {
 		return row, err
 	}
-	w := format.NewSegmentWriter(f, format.SegmentOptions{UUID: info.UUID, Dim: o.Dim, Codec: o.Codec})
+	w := format.NewSegmentWriter(Writer(f), format.SegmentOptions{UUID: info.UUID, Dim: o.Dim, Codec: o.Codec})
 	if err = fill(w); err == nil {
 		if row, err = w.Close(); err == nil {
 			err = f.Sync()
