@@ -299,3 +299,29 @@ func TestInterruptedIndexGoesOn(t *testing.T) {
 		}
 	}
 }
+
+func TestHostileIDsFailAlone(t *testing.T) {
+	b := newBench(t)
+	b.chdir()
+	b.file("d.jsonl", strings.Join([]string{
+		`{"id":"good","text":"Ada Lovelace."}`,
+		`{"id":"bell\u0007","text":"Charles Babbage."}`,
+		`{"id":"` + strings.Repeat("x", 1025) + `","text":"Johannes Kepler."}`,
+		`{"id":"  ","text":"Tycho Brahe."}`,
+		`{"id":"../../etc/passwd","text":"Galileo Galilei."}`,
+		`{"id":"a#b/c#1","text":"Emmy Noether."}`,
+		`{"id":"good","text":"Grace Hopper."}`,
+	}, "\n"))
+	r := decode[indexReport](t, b.exits(exitFailure, "index", "--json", "--replace", "d.jsonl"))
+	want := []string{"processed", "failed", "failed", "failed", "processed", "processed", "failed"}
+	for i, w := range want {
+		if d := r.Documents[i]; d.Status != w {
+			t.Errorf("document %d, %.40q: %s, want %s", i+1, d.ID, d.Status, w)
+		}
+	}
+	if e := *r.Documents[6].Error; !strings.Contains(e, "already used by d.jsonl#1") {
+		t.Errorf("an id twice: %s", e)
+	}
+	b.ok("docs", "delete", "a#b/c#1", "../../etc/passwd")
+	b.ok("check")
+}

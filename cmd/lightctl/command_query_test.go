@@ -75,7 +75,6 @@ func TestQueryFlagsReachTheEngine(t *testing.T) {
 	}
 }
 
-
 func TestQueryWithoutResult(t *testing.T) {
 	b := newBench(t)
 	b.stdin = adaText
