@@ -34,11 +34,7 @@ func (s *search) compose(r *Result) error {
 	budget := s.q.MaxChunkTokens
 	if budget == 0 {
 		m := s.db.cost
-		budget = s.q.MaxTotalTokens - promptReserve -
-			s.db.tok.Count(llm.AnswerSystem("", s.q.answerOptions())) -
-			s.db.tok.Count(s.q.Text) -
-			s.db.tok.Count(contextFrame) -
-			m.cost(entityCost, len(r.Entities)) - m.cost(relationCost, len(r.Relations))
+		budget = s.chunkBudget(chunks, m.cost(entityCost, len(r.Entities))+m.cost(relationCost, len(r.Relations)))
 	}
 	if r.Chunks, err = s.cutChunks(chunks, budget); err != nil {
 		return err
@@ -52,6 +48,38 @@ func (s *search) compose(r *Result) error {
 		r.Context = contextText(r)
 	}
 	return nil
+}
+
+// chunkBudget is what prompt, question and knowledge leave of the total. The
+// tokenizer runs only when their bytes, which are at least as many as their
+// tokens, do not leave enough for all chunks.
+func (s *search) chunkBudget(chunks []ranked[format.ChunkID], knowledge int) int {
+	left := s.q.MaxTotalTokens - promptReserve - knowledge
+	need := 0
+	for _, c := range chunks {
+		need += s.view.LineTokens(format.KindChunk, uint32(c.id)) + 1
+	}
+	system := llm.AnswerSystem("", s.q.answerOptions())
+	if room := left - len(system) - len(s.q.Text) - len(contextFrame); room > need {
+		return room
+	}
+	return left - s.db.promptTokens(system) - s.db.tok.Count(s.q.Text)
+}
+
+// promptTokens counts a system prompt and the frame of the context. Nearly all
+// queries have the same one, so the last count is kept.
+func (db *DB) promptTokens(system string) int {
+	if last := db.prompt.Load(); last != nil && last.text == system {
+		return last.tokens
+	}
+	c := &promptCount{system, db.tok.Count(system) + db.tok.Count(contextFrame)}
+	db.prompt.Store(c)
+	return c.tokens
+}
+
+type promptCount struct {
+	text   string
+	tokens int
 }
 
 func (q *Query) answerOptions() llm.AnswerOptions {

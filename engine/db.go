@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/lightctl/lightrag/format"
 	"github.com/lightctl/lightrag/graphstore"
@@ -21,6 +22,7 @@ type DB struct {
 	cost    measure
 	offline bool // the completer is the offline one: fast, deterministic, not worth a cache
 	ledger  ledger
+	prompt  atomic.Pointer[promptCount] // of the last query
 
 	calls      chan struct{} // model calls for documents in flight
 	refreshing chan struct{} // held by the one refresher
