@@ -240,3 +240,5 @@ func (l *logged) String() string {
 func doc(id string, lines ...string) Document {
 	return Document{ID: id, Path: id + ".md", Text: "About " + id + ".\n" + strings.Join(lines, "\n")}
 }
+
+func slogOf(l *logged) *slog.Logger { return slog.New(l) }
