@@ -34,8 +34,8 @@ type config struct {
 }
 
 var (
-	full  = config{small: store.Chunks1k, large: store.Chunks20k, probes: 60, perCopy: 5, rounds: 6, questions: 200}
-	quick = config{small: store.Chunks1k, large: store.Chunks20k, probes: 30, perCopy: 5, rounds: 3, questions: 200, label: "quick"}
+	full  = config{small: store.Chunks1k, large: store.Chunks20k, probes: 60, perCopy: 10, rounds: 6, questions: 200}
+	quick = config{small: store.Chunks1k, large: store.Chunks20k, probes: 30, perCopy: 10, rounds: 3, questions: 200, label: "quick"}
 )
 
 func main() {
@@ -108,25 +108,29 @@ func (c config) run(ctx context.Context) (*measure.Report, error) {
 	r.open(ctx, large)
 
 	step("retrieve")
-	p := newProbe(corpus)
-	db, err := engine.Open(large, p.options())
-	if err != nil {
-		return nil, err
-	}
-	defer db.Close()
-	if err := r.retrieve(ctx, corpus, db); err != nil {
-		return nil, err
-	}
-	step("recall")
-	if err := r.recall(ctx, corpus, db); err != nil {
+	if err := r.read(ctx, corpus, large, step); err != nil {
 		return nil, err
 	}
 	step("one more document")
-	if err := r.visible(ctx, corpus, p, db, small); err != nil {
+	if err := r.visible(ctx, corpus, newProbe(corpus), large, small); err != nil {
 		return nil, err
 	}
 	step("done")
 	return r.Report, ctx.Err()
+}
+
+// read reports what reading the large store takes.
+func (r *rows) read(ctx context.Context, corpus *store.Corpus, large string, step func(string)) (err error) {
+	db, err := engine.Open(large, corpus.Options())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if err := r.retrieve(ctx, corpus, db); err != nil {
+		return err
+	}
+	step("recall")
+	return r.recall(ctx, corpus, db)
 }
 
 // rows adds to a report what all rows have in common.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/pprof"
 
 	"github.com/lightctl/lightrag/bench/measure"
 	"github.com/lightctl/lightrag/bench/store"
@@ -37,6 +38,7 @@ func (p *probe) options() engine.Options {
 
 // series is what the probes of one store measured.
 type series struct {
+	name                    string // of the store, in profiles
 	visibleCPU, visibleWall measure.Sample
 	returnWall              measure.Sample
 	restCPU                 measure.Sample // from visible to idle
@@ -54,9 +56,14 @@ func (p *probe) add(ctx context.Context, db *engine.DB, from int, s *series) err
 	docs := p.corpus.Documents(from, to)
 	before, _ := measure.BytesWritten()
 	p.embedded, p.seen = p.corpus.Embedder.Spent(), false
-	p.stop = measure.Start()
-	report, err := db.Insert(ctx, docs...)
-	returned := p.stop()
+	var report *engine.Report
+	var err error
+	var returned measure.Span
+	pprof.Do(ctx, pprof.Labels("store", s.name), func(ctx context.Context) {
+		p.stop = measure.Start()
+		report, err = db.Insert(ctx, docs...)
+		returned = p.stop()
+	})
 	if err != nil {
 		return err
 	}
@@ -79,9 +86,10 @@ func (p *probe) add(ctx context.Context, db *engine.DB, from int, s *series) err
 
 // visible adds the probe documents to the large store and to copies of the
 // small one in turns, so that both meet the same machine. Every copy gets the
-// chunks that follow it in the corpus.
-func (r *rows) visible(ctx context.Context, corpus *store.Corpus, p *probe, large *engine.DB, small string) error {
-	var atSmall, atLarge series
+// chunks that follow it in the corpus, and with every copy the large store is
+// opened anew, so that both have taken equally many documents since.
+func (r *rows) visible(ctx context.Context, corpus *store.Corpus, p *probe, large, small string) error {
+	atSmall, atLarge := series{name: "small"}, series{name: "large"}
 	err := r.config.profiled("visible", func() error {
 		for done := 0; done < r.config.probes; done += r.config.perCopy {
 			if err := r.probeBoth(ctx, p, large, small, done, &atSmall, &atLarge); err != nil {
@@ -117,23 +125,28 @@ func (r *rows) visible(ctx context.Context, corpus *store.Corpus, p *probe, larg
 	return nil
 }
 
-func (r *rows) probeBoth(ctx context.Context, p *probe, large *engine.DB, small string, done int, atSmall, atLarge *series) error {
+func (r *rows) probeBoth(ctx context.Context, p *probe, large, small string, done int, atSmall, atLarge *series) error {
 	dir := filepath.Join(r.config.dir, fmt.Sprintf("small-%d", done))
 	if err := os.CopyFS(dir, os.DirFS(small)); err != nil {
 		return err
 	}
-	db, err := engine.Open(dir, p.options())
+	defer os.RemoveAll(dir)
+	smallDB, err := engine.Open(dir, p.options())
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
-	defer db.Close()
+	defer smallDB.Close()
+	largeDB, err := engine.Open(large, p.options())
+	if err != nil {
+		return err
+	}
+	defer largeDB.Close()
 	runtime.GC()
 	for i := done; i < min(done+r.config.perCopy, r.config.probes); i++ {
-		if err := p.add(ctx, db, r.config.small+(i-done)*store.PerDocument, atSmall); err != nil {
+		if err := p.add(ctx, smallDB, r.config.small+(i-done)*store.PerDocument, atSmall); err != nil {
 			return fmt.Errorf("probe %d of the small store: %w", i, err)
 		}
-		if err := p.add(ctx, large, r.config.large+i*store.PerDocument, atLarge); err != nil {
+		if err := p.add(ctx, largeDB, r.config.large+i*store.PerDocument, atLarge); err != nil {
 			return fmt.Errorf("probe %d of the large store: %w", i, err)
 		}
 	}
