@@ -39,6 +39,9 @@ type DB struct {
 // Open opens the store in dir, creating it unless told otherwise. A directory
 // belongs to one DB at a time: a second Open is ErrLocked.
 func Open(dir string, o Options) (*DB, error) {
+	keep := graphstore.Kept{
+		MaxSources: o.MaxSources == 0, SummaryFragments: o.SummaryFragments == 0, SummaryTokens: o.SummaryTokens == 0,
+	}
 	o = o.withDefaults()
 	if err := o.validate(); err != nil {
 		return nil, fmt.Errorf("lightrag: open %s: %w", dir, err)
@@ -69,6 +72,7 @@ func Open(dir string, o Options) (*DB, error) {
 		CacheBytes:    o.Storage.CacheBytes,
 		MemTableBytes: o.Storage.MemTableBytes,
 		SealBytes:     o.Storage.SealBytes,
+		Keep:          keep,
 		MaxSources:    o.MaxSources,
 		Summary: graphstore.SummaryPolicy{
 			Fragments: o.SummaryFragments, Tokens: o.SummaryTokens, Join: o.SummaryTokens, Model: o.Completer.Model(),

@@ -278,3 +278,33 @@ func TestAnotherEmbedderIsRefused(t *testing.T) {
 		t.Errorf("%+v", db.Identity())
 	}
 }
+
+func TestAnotherModelAndOptionsLeftOutKeepWhatWasDerived(t *testing.T) {
+	o := testOptions(&fakeModel{name: "one"})
+	o.SummaryFragments, o.SummaryTokens, o.MaxSources = 3, 900, 4
+	db, err := Open("store", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"a", "b", "c", "d", "e"} {
+		inserted(t, db, doc(id, "@e|Hub|t|what "+id+" says"))
+	}
+	want := exported(t, db)
+	if !strings.Contains(want, "summary of") {
+		t.Fatalf("nothing is summarised: %s", want)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	other := &fakeModel{name: "two"}
+	o.Completer = other
+	o.SummaryFragments, o.SummaryTokens, o.MaxSources = 0, 0, 0
+	db = opened(t, "store", o)
+	if now := exported(t, db); now != want {
+		t.Errorf("opening changed the graph to\n%s\nfrom\n%s", now, want)
+	}
+	if err := db.Refresh(t.Context()); err != nil || other.count(llm.TaskSummary) != 0 {
+		t.Errorf("%d summaries were made again: %v", other.count(llm.TaskSummary), err)
+	}
+	sound(t, db)
+}

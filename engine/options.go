@@ -44,10 +44,13 @@ type Options struct {
 	JSONExtraction   bool   // ask for JSON instead of delimited records
 	ChunkPolicy      ChunkPolicy
 
-	SummaryFragments int // distinct descriptions from which a model joins them; 0 = 8, negative = never
-	SummaryTokens    int // or this many tokens; 0 = 1200
+	// SummaryFragments, SummaryTokens and MaxSources shape what is derived and
+	// stay with the store: 0 keeps what it has. Another value derives every
+	// record anew when the store is opened.
+	SummaryFragments int // distinct descriptions from which a model joins them; new store: 8; negative = never
+	SummaryTokens    int // or this many tokens; new store: 1200
+	MaxSources       int // sources that feed descriptions and passages; new store: 200; negative = all
 	SummaryLength    int // wanted length of a summary in tokens; 0 = 600
-	MaxSources       int // sources that feed descriptions and passages; 0 = 200, negative = all
 
 	// Concurrency is the number of model calls in flight. 0 = 4.
 	Concurrency int

@@ -63,6 +63,9 @@ type Options struct {
 	MaxSources int
 	// Summary says when descriptions are summarised.
 	Summary SummaryPolicy
+	// Keep names the settings that an existing store keeps as it has them;
+	// what is given for them is then only what a new store gets.
+	Keep Kept
 	// Measure makes the token counter, once the store's identity is known;
 	// nil = one token per four code points.
 	Measure func(format.Identity) (Measurer, error)
@@ -72,6 +75,13 @@ type Options struct {
 	Vectors func(format.Identity, IndexFiles) (VectorSink, error)
 	// Now is the clock of document rows; nil = time.Now.
 	Now func() time.Time
+}
+
+// Kept names settings by which records were derived.
+type Kept struct {
+	MaxSources       bool
+	SummaryFragments bool
+	SummaryTokens    bool // SummaryPolicy.Tokens and Join
 }
 
 // SummaryPolicy says when the descriptions of an owner are replaced by
@@ -85,7 +95,8 @@ type SummaryPolicy struct {
 	// Join bounds, in tokens, the descriptions that stand in for a summary
 	// that is still to be made; 0 = DefaultSummaryTokens.
 	Join int
-	// Model names who makes the summaries; part of every input hash.
+	// Model names who makes the summaries. It is stored with each; those that
+	// another model made stay as paid for.
 	Model string
 }
 

@@ -11,7 +11,8 @@ import (
 
 // derivation is the part of Options that derived values depend on. It is
 // stored, so that a store whose options change derives everything anew instead
-// of serving a mixture.
+// of serving a mixture. The model that makes summaries is no part of it: what
+// was paid for is not given up because somebody opens the store with another.
 type derivation struct {
 	MaxSources int
 	Summary    SummaryPolicy
@@ -25,19 +26,34 @@ func (s *Store) storedDerivation() (d derivation, ok bool, err error) {
 		if err := json.Unmarshal(b, &d); err != nil {
 			return corruptf("policy row: %v", err)
 		}
+		d.Summary.Model = ""
 		return nil
 	})
 	return d, ok, err
 }
 
-// adoptDerivation makes a read-only store show what was derived as it was
+// adoptDerivation takes the settings that are to be kept from the store: all
+// of them if it is read-only, so that it shows what was derived as it was
 // derived. It comes before anything is loaded.
 func (s *Store) adoptDerivation() error {
 	d, ok, err := s.storedDerivation()
-	if err == nil && ok && s.opts.ReadOnly {
-		s.opts.MaxSources, s.opts.Summary = d.MaxSources, d.Summary
+	if err != nil || !ok {
+		return err
 	}
-	return err
+	o := &s.opts
+	if o.ReadOnly {
+		o.Keep = Kept{MaxSources: true, SummaryFragments: true, SummaryTokens: true}
+	}
+	if o.Keep.MaxSources {
+		o.MaxSources = d.MaxSources
+	}
+	if o.Keep.SummaryFragments {
+		o.Summary.Fragments = d.Summary.Fragments
+	}
+	if o.Keep.SummaryTokens {
+		o.Summary.Tokens, o.Summary.Join = d.Summary.Tokens, d.Summary.Join
+	}
+	return nil
 }
 
 // rederive derives every owner anew if the options are not those by which the
@@ -45,6 +61,7 @@ func (s *Store) adoptDerivation() error {
 // the middle is made good by the next opening.
 func (s *Store) rederive() error {
 	want := derivation{s.opts.MaxSources, s.opts.Summary}
+	want.Summary.Model = ""
 	have, ok, err := s.storedDerivation()
 	if err != nil || ok && have == want || s.opts.ReadOnly {
 		return err

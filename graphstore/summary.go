@@ -131,7 +131,7 @@ func runLength(level []node) int {
 // summarise makes the item that stands for run on the next level.
 func (p SummaryPolicy) summarise(s *summaries, level uint8, run []node, m Measurer,
 	lookup func(summaryKey, [32]byte) (string, bool, error)) (node, error) {
-	nd := node{first: run[0].first, last: run[len(run)-1].last, id: p.input(run)}
+	nd := node{first: run[0].first, last: run[len(run)-1].last, id: inputOf(run)}
 	for i := range run {
 		if nd.tokens += run[i].count(m); nd.tokens >= p.Tokens/2 {
 			nd.tokens = p.Tokens / 2
@@ -159,13 +159,9 @@ func (p SummaryPolicy) summarise(s *summaries, level uint8, run []node, m Measur
 	return nd, nil
 }
 
-// input hashes the model and what it is given.
-func (p SummaryPolicy) input(run []node) (sum [32]byte) {
+// inputOf hashes what a summary is made of, not who makes it.
+func inputOf(run []node) (sum [32]byte) {
 	h := sha256.New()
-	var n [4]byte
-	binary.LittleEndian.PutUint32(n[:], uint32(len(p.Model)))
-	h.Write(n[:])
-	h.Write([]byte(p.Model))
 	for i := range run {
 		h.Write(run[i].id[:])
 	}
