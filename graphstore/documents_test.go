@@ -3,9 +3,13 @@ package graphstore
 import (
 	"context"
 	"errors"
+	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
 	"github.com/lightctl/lightrag/format"
 )
@@ -202,5 +206,67 @@ func TestAnswersAndMeta(t *testing.T) {
 	}
 	if st, err := s.AnswerStats(); err != nil || st.Answers != 0 {
 		t.Errorf("%+v %v", st, err)
+	}
+}
+
+// gate holds back the syncs of the log while it is shut.
+type gate struct {
+	mu   sync.Mutex
+	shut chan struct{} // nil = open
+}
+
+func (*gate) String() string { return "gate" }
+
+func (g *gate) MaybeError(op errorfs.Op) error {
+	switch op.Kind {
+	case errorfs.OpFileSync, errorfs.OpFileSyncData, errorfs.OpFileSyncTo:
+		g.mu.Lock()
+		shut := g.shut
+		g.mu.Unlock()
+		if shut != nil && strings.HasSuffix(op.Path, ".log") {
+			<-shut
+		}
+	}
+	return nil
+}
+
+// TestRegisteringAgainWaitsForTheFirst has a document registered twice before
+// the first time is durable: until then the second has nothing to report.
+func TestRegisteringAgainWaitsForTheFirst(t *testing.T) {
+	g := &gate{}
+	s, _ := opened(t, errorfs.Wrap(vfs.NewMem(), g), nil)
+	d := &testDoc{id: "d", chunks: []testChunk{{}}}
+	shut := make(chan struct{})
+	g.mu.Lock()
+	g.shut = shut
+	g.mu.Unlock()
+	seen := make(chan error, 2)
+	for range cap(seen) {
+		go func() {
+			res, err := s.Register(context.Background(), []NewDocument{d.newDocument()})
+			if err == nil {
+				var v *View
+				if v, err = s.View(); err == nil {
+					_, err = v.Document(res[0].Doc)
+					v.Close()
+				}
+			}
+			seen <- err
+		}()
+	}
+	select {
+	case err := <-seen:
+		t.Errorf("it did not wait: %v", err)
+		seen <- err
+	case <-time.After(50 * time.Millisecond):
+	}
+	close(shut)
+	g.mu.Lock()
+	g.shut = nil
+	g.mu.Unlock()
+	for range cap(seen) {
+		if err := <-seen; err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -41,7 +41,7 @@ type txn struct {
 
 // write builds one change with op, makes it durable and publishes it. It
 // returns when the change is published, or has failed. If op writes nothing,
-// nothing is published.
+// nothing is published, and it returns when what op saw is.
 func (s *Store) write(op func(tx *txn) error) (seq uint64, err error) {
 	return s.change(false, op)
 }
@@ -69,7 +69,10 @@ func (s *Store) change(closing bool, op func(tx *txn) error) (seq uint64, err er
 	if err != nil || !tx.dirty {
 		tx.cols.Discard()
 		s.mu.Unlock()
-		return tx.base.seq, errors.Join(err, tx.batch.Close())
+		if err = errors.Join(err, tx.batch.Close()); err == nil {
+			err = s.published(tx.base)
+		}
+		return tx.base.seq, err
 	}
 	next, err := tx.apply()
 	if err == nil {
@@ -149,12 +152,8 @@ func (s *Store) publish(next *state, batch *pebble.Batch) error {
 	if e := batch.Close(); e != nil && err == nil {
 		s.log.Warn("closing a batch", "error", e)
 	}
-	<-next.prev.done
-	if next.prev.failed && err == nil {
-		err = s.db.Health()
-		if err == nil {
-			err = fmt.Errorf("an earlier commit was lost: %w", ErrFailed)
-		}
+	if e := s.published(next.prev); err == nil {
+		err = e
 	}
 	next.prev = nil
 	if err != nil {
@@ -169,6 +168,18 @@ func (s *Store) publish(next *state, batch *pebble.Batch) error {
 	close(next.done)
 	old.release()
 	return nil
+}
+
+// published waits until readers can see st, or says why they never will.
+func (s *Store) published(st *state) error {
+	<-st.done
+	if !st.failed {
+		return nil
+	}
+	if err := s.db.Health(); err != nil {
+		return err
+	}
+	return fmt.Errorf("an earlier commit was lost: %w", ErrFailed)
 }
 
 // noteTouched remembers who was written by the commit seq, for plans that were
