@@ -27,10 +27,11 @@ type DB struct {
 	calls      chan struct{} // model calls for documents in flight
 	refreshing chan struct{} // held by the one refresher
 
-	mu     sync.Mutex
-	claims map[format.DocID]*claim
-	closed bool
-	active sync.WaitGroup // running calls
+	mu      sync.Mutex
+	claims  map[format.DocID]*claim
+	backlog bool // there may be unfinished documents that nobody has claimed
+	closed  bool
+	active  sync.WaitGroup // running calls
 
 	closing sync.Mutex // one Close at a time
 	stopped bool       // the index is saved and takes no more links
@@ -51,6 +52,7 @@ func Open(dir string, o Options) (*DB, error) {
 		calls:      make(chan struct{}, o.Concurrency),
 		refreshing: make(chan struct{}, 1),
 		claims:     make(map[format.DocID]*claim),
+		backlog:    true, // of earlier processes
 	}
 	_, db.offline = o.Completer.(*offline.Completer)
 
@@ -155,32 +157,6 @@ func (db *DB) begin(write bool) error {
 }
 
 func (db *DB) end() { db.active.Done() }
-
-// claim makes the caller the one that processes doc, or returns the claim of
-// the one that does.
-func (db *DB) claim(doc format.DocID) (c *claim, mine bool) {
-	db.mu.Lock()
-	defer db.mu.Unlock()
-	if c := db.claims[doc]; c != nil {
-		return c, false
-	}
-	c = &claim{done: make(chan struct{})}
-	db.claims[doc] = c
-	return c, true
-}
-
-func (db *DB) claimed(doc format.DocID) bool {
-	db.mu.Lock()
-	defer db.mu.Unlock()
-	return db.claims[doc] != nil
-}
-
-func (db *DB) release(doc format.DocID, c *claim) {
-	db.mu.Lock()
-	delete(db.claims, doc)
-	db.mu.Unlock()
-	close(c.done)
-}
 
 func (db *DB) saveLedger() error {
 	if db.opts.ReadOnly {

@@ -75,7 +75,7 @@ func (db *DB) documentInfo(id format.DocID, d *format.Document) DocumentInfo {
 		format.StatusProcessed:  StatusProcessed,
 		format.StatusFailed:     StatusFailed,
 	}[d.Status]
-	if status == StatusPending && db.claimed(id) {
+	if status == StatusPending && db.processing(id) {
 		status = StatusProcessing
 	}
 	return DocumentInfo{

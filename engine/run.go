@@ -38,12 +38,8 @@ type job struct {
 	doc    format.DocID
 	row    int // in report.Documents
 	chunks []graphstore.Chunk
-	claim  *claim
+	claim  *claim // nil: another run's, or given back
 }
-
-// claim is held by the run that processes a document, so that no other run
-// does the same work.
-type claim struct{ done chan struct{} }
 
 func (db *DB) newRun(ctx context.Context, op string) *run {
 	r := &run{db: db, op: op, started: time.Now()}
@@ -75,18 +71,28 @@ func (r *run) insert(news []graphstore.NewDocument, row int) error {
 			rep.Err = fmt.Errorf("%w: document %q is already stored with another text; Replace was not set", ErrExists, n.ID)
 		default:
 			rep.Status = StatusPending
-			jobs = append(jobs, &job{doc: res.Doc, row: row + i})
+			jobs = append(jobs, r.job(res.Doc, row+i))
 		}
 	}
 	r.single = len(r.report.Documents) == 1
 	return r.process(jobs)
 }
 
-// resume takes up what earlier runs left, a page at a time.
-func (r *run) resume() {
-	r.takeUp(func(d *format.Document) bool {
-		return d.Status == format.StatusPending || d.Status == format.StatusProcessing
-	})
+// job makes the job of a document, and claims it if nobody else has.
+func (r *run) job(doc format.DocID, row int) *job {
+	j := &job{doc: doc, row: row}
+	if c, mine := r.db.claim(doc); mine {
+		j.claim = c
+	}
+	return j
+}
+
+// giveBack releases the claim of a document that is settled or not.
+func (r *run) giveBack(j *job, settled bool) {
+	if j.claim != nil {
+		r.db.release(j.doc, j.claim, settled)
+		j.claim = nil
+	}
 }
 
 // retry makes failed documents pending again; ids limits them.
@@ -125,52 +131,78 @@ func (r *run) retry(ids []string) error {
 		if err != nil && !errors.Is(err, ErrNotFound) { // deleted meanwhile
 			return err
 		}
+		r.db.addBacklog()
 	}
 	return nil
 }
 
-// takeUp processes stored documents that match and that no run has claimed.
-func (r *run) takeUp(match func(*format.Document) bool) {
+// resume takes up, a page at a time, the documents that earlier runs left
+// unfinished and nobody has claimed. The documents are looked through only
+// when there may be some.
+func (r *run) resume() {
 	if r.ctx.Err() != nil {
 		return
 	}
 	r.single = false
-	view, err := r.db.store.View()
-	if err != nil {
-		r.cancel(err)
-		return
-	}
-	var jobs []*job
-	err = view.Documents(func(id format.DocID, d format.Document) error {
-		if match(&d) && !r.db.claimed(id) {
-			r.report.Documents = append(r.report.Documents, DocumentReport{
-				ID: d.ID, Path: d.Path, Status: StatusPending, Chunks: int(d.Chunks), Removed: int(d.Removed),
-			})
-			jobs = append(jobs, &job{doc: id, row: len(r.report.Documents) - 1})
+	jobs, err := r.unfinished()
+	defer func() {
+		for _, j := range jobs {
+			r.giveBack(j, false)
 		}
-		return nil
-	})
-	view.Close()
-	if err != nil {
-		r.cancel(err)
-		return
-	}
-	if len(jobs) == 0 { // an earlier process may have ended before its refresh
-		if err := r.process(nil); err != nil {
-			r.cancel(err)
-		}
-		return
+	}()
+	if err == nil && len(jobs) == 0 { // an earlier process may have ended before its refresh
+		err = r.process(nil)
 	}
 	for page := range slices.Chunk(jobs, registerDocs) {
-		if err := r.process(page); err != nil {
-			r.cancel(err)
-			return
+		if err == nil {
+			err = r.process(page)
 		}
+	}
+	if err != nil {
+		r.cancel(err)
 	}
 }
 
-// process runs jobs to their end and refreshes what they made stale.
+// unfinished claims what is pending and unclaimed, and reports on it.
+func (r *run) unfinished() (jobs []*job, err error) {
+	if !r.db.takeBacklog() {
+		return nil, nil
+	}
+	defer func() {
+		if err != nil {
+			r.db.addBacklog()
+		}
+	}()
+	view, err := r.db.store.View()
+	if err != nil {
+		return nil, err
+	}
+	defer view.Close()
+	err = view.Documents(func(id format.DocID, d format.Document) error {
+		if d.Status != format.StatusPending && d.Status != format.StatusProcessing {
+			return nil
+		}
+		j := r.job(id, len(r.report.Documents))
+		if j.claim == nil {
+			return nil
+		}
+		r.report.Documents = append(r.report.Documents, DocumentReport{
+			ID: d.ID, Path: d.Path, Status: StatusPending, Chunks: int(d.Chunks), Removed: int(d.Removed),
+		})
+		jobs = append(jobs, j)
+		return nil
+	})
+	return jobs, err
+}
+
+// process runs jobs to their end and refreshes what they made stale. Those
+// that another run has claimed come last: who waits must not hold what the
+// other one waits for.
 func (r *run) process(jobs []*job) error {
+	jobs = slices.Concat(
+		slices.DeleteFunc(slices.Clone(jobs), func(j *job) bool { return j.claim == nil }),
+		slices.DeleteFunc(slices.Clone(jobs), func(j *job) bool { return j.claim != nil }),
+	)
 	r.mu.Lock()
 	r.progress.Documents += len(jobs)
 	for _, j := range jobs {
@@ -184,6 +216,9 @@ func (r *run) process(jobs []*job) error {
 		}
 	}
 	r.wg.Wait()
+	for _, j := range jobs { // that were not started
+		r.giveBack(j, false)
+	}
 	if err := context.Cause(r.ctx); err != nil {
 		return err
 	}
@@ -201,7 +236,7 @@ func (r *run) start(j *job) error {
 	if err := acquire(r.ctx, r.docs); err != nil {
 		return err
 	}
-	for {
+	for j.claim == nil {
 		c, mine := r.db.claim(j.doc)
 		if mine {
 			j.claim = c
@@ -214,20 +249,21 @@ func (r *run) start(j *job) error {
 			return context.Cause(r.ctx)
 		}
 	}
-	release := func() {
-		r.db.release(j.doc, j.claim)
+	r.db.begun(j.claim)
+	release := func(settled bool) {
+		r.giveBack(j, settled)
 		<-r.docs
 	}
 	view, err := r.db.store.View()
 	if err != nil {
-		release()
+		release(false)
 		return err
 	}
 	d, err := view.Document(j.doc)
 	if err == nil && d.Status != format.StatusPending && d.Status != format.StatusProcessing {
 		r.documentDone(j, &d, nil)
 		view.Close()
-		release()
+		release(true)
 		return nil
 	}
 	if err == nil {
@@ -236,11 +272,11 @@ func (r *run) start(j *job) error {
 	view.Close()
 	if errors.Is(err, ErrNotFound) {
 		r.documentDone(j, nil, fmt.Errorf("%w: the document was deleted while it waited", err))
-		release()
+		release(true)
 		return nil
 	}
 	if err != nil {
-		release()
+		release(false)
 		return err
 	}
 
@@ -267,17 +303,17 @@ func (r *run) start(j *job) error {
 	r.wg.Add(1)
 	go func() {
 		defer r.wg.Done()
-		defer release()
 		left.Wait()
 		err := context.Cause(ctx)
 		cancel(nil)
-		r.conclude(j, results, err)
+		release(r.conclude(j, results, err))
 	}()
 	return nil
 }
 
-// conclude commits a document or records why it failed.
-func (r *run) conclude(j *job, results []chunkResult, err error) {
+// conclude commits a document or records why it failed. It reports whether
+// the document is settled.
+func (r *run) conclude(j *job, results []chunkResult, err error) bool {
 	var failed uint32
 	if err == nil {
 		var info graphstore.CommitInfo
@@ -289,19 +325,24 @@ func (r *run) conclude(j *job, results []chunkResult, err error) {
 			info, err = r.db.commit(r.ctx, c, r.single)
 			if err == nil {
 				r.documentCommitted(j, info, c)
-				return
+				return true
 			}
 		}
 	}
 	if fatal(r.ctx, err) {
 		r.cancel(err)
 		r.documentDone(j, nil, err)
-		return
+		return false
 	}
-	if serr := r.db.store.SetStatus(r.ctx, j.doc, format.StatusFailed, err.Error(), failed); serr != nil && !errors.Is(serr, ErrNotFound) {
+	serr := r.db.store.SetStatus(r.ctx, j.doc, format.StatusFailed, err.Error(), failed)
+	if errors.Is(serr, ErrNotFound) {
+		serr = nil
+	}
+	if serr != nil {
 		r.cancel(serr)
 	}
 	r.documentDone(j, nil, err)
+	return serr == nil
 }
 
 func (r *run) documentCommitted(j *job, info graphstore.CommitInfo, c graphstore.Contribution) {
