@@ -1,11 +1,36 @@
 // Package simd holds the distance kernels of the vector index.
 //
-// Everything is an inner product of float32 vectors of equal length: on unit vectors that is the cosine.
-// [Dot] takes one pair; [DotMany] takes one query and many rows of a [Matrix], which is the shape both a
-// graph walk (the neighbours of one node) and an exact scan (a block of rows) ask for.
+// Everything is an inner product: on unit vectors that is the cosine. [Dot] takes one pair of float32 vectors;
+// [DotMany] one query and any rows of a [Matrix], which is the shape of a step in a graph walk; [DotRange] one
+// query and rows that follow one another, the shape of an exact scan. [Dot8], [DotMany8] and [DotRange8] do the
+// same with a [Query8] and the one-byte codes of a [Matrix8], a quarter of the memory to read. Codes are made by
+// turning unit vectors with a [Rotator] and rounding them with [Quantise], all with the one factor [UnitScale].
+// [Signs] and [HammingRange] keep one bit of each element.
 //
-// On amd64 a dot product is github.com/viterin/vek/vek32, which uses AVX2 and FMA when the processor has
-// them. Elsewhere, with the build tag purego, and in race builds (the detector cannot see into assembly) it is
-// plain Go with four accumulators. Inside one build Dot and DotMany give bit-identical results for
-// identical rows, which is what makes ties between equal vectors exact.
+// # Tiers
+//
+// Kernels are assembly: for amd64 with AVX2 and FMA, with 256-bit VNNI besides, and with AVX-512 (VNNI and
+// VPOPCNTDQ included); for arm64 with NEON, and with its dot product instructions. The best tier the processor
+// has is chosen when the package is loaded. Elsewhere, with the build tag purego, and in race builds (the
+// detector cannot see into assembly) everything is plain Go.
+//
+//	                             avx2   avxvnni  avx512   neon   sdot
+//	Dot DotMany DotRange          x        =       x        x      =
+//	Dot8 DotMany8 DotRange8       x        x       x        x      x
+//	Rotate                        x        =       =        x      =
+//	Quantise Norm Scale           x        =       =       (plain Go)
+//	HammingRange              (plain Go)           x       (plain Go)
+//
+// # Equality
+//
+// Dot, DotMany and DotRange give bit-identical results for identical rows: ties between equal vectors are exact.
+// Between tiers float32 products differ by rounding. All else is the same everywhere, bit by bit: products of
+// codes are exact integers; Rotate, Quantise, Norm and Scale round the same operations in the same order.
+//
+// # vek
+//
+// github.com/viterin/vek/vek32 has good single AVX2 kernels, and the element-wise product in Rotate is its
+// Mul_Inplace. Its Dot was as fast per pair as ours, but four rows at once take half the time (a query element
+// is loaded once for four rows, whose cache misses overlap), and to round like those, Dot must be their sibling.
+// It has no products of bytes, no AVX-512, and plain Go on arm64.
 package simd

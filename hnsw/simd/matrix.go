@@ -33,12 +33,3 @@ func (m *Matrix) Row(i uint32) []float32 {
 	at := int(i&(1<<shift-1)) * m.Dim
 	return m.Chunks[i>>shift][at : at+m.Dim : at+m.Dim]
 }
-
-// DotMany writes the inner product of q with row ids[i] of m to out[i]. len(q) must be m.Dim and len(out) at
-// least len(ids).
-func DotMany(q []float32, m *Matrix, ids []uint32, out []float32) {
-	out = out[:len(ids)]
-	for i, id := range ids {
-		out[i] = Dot(q, m.Row(id))
-	}
-}

@@ -1,0 +1,139 @@
+package simd
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+// reference8 multiplies what the codes stand for.
+func reference8(q, row []uint8) int32 {
+	var sum int64
+	for i, c := range q {
+		sum += (int64(c) - 128) * (int64(row[i]) - 128)
+	}
+	return int32(sum)
+}
+
+func guardedMatrix8(t testing.TB, r *rand.Rand, dim, chunks int, end bool) *Matrix8 {
+	m := &Matrix8{Dim: dim, Stride: stride8(dim), Shift: 3}
+	for range chunks {
+		c := guarded[uint8](t, m.Stride<<3, end)
+		fillBytes(r, c)
+		m.Chunks = append(m.Chunks, c)
+	}
+	return m
+}
+
+// guardedQuery is a loaded query whose codes lie before a guard page.
+func guardedQuery(t testing.TB, codes []uint8) *Query8 {
+	q := NewQuery8(len(codes))
+	q.codes = guarded[uint8](t, len(q.codes), true)
+	q.Load(codes)
+	return &q
+}
+
+// extremes are codes at which sums are largest and narrower arithmetic would saturate.
+var extremes = []uint8{0, 1, 127, 128, 129, 254, 255}
+
+func TestDot8IsExact(t *testing.T) {
+	eachTier(t, func(t *testing.T) {
+		r := newRand(t)
+		for _, dim := range lengths() {
+			codes := guarded[uint8](t, dim, true)
+			fillBytes(r, codes)
+			row := guarded[uint8](t, stride8(dim), true)
+			fillBytes(r, row)
+			if got, want := Dot8(guardedQuery(t, codes), row), reference8(codes, row); got != want {
+				t.Errorf("%d codes: %d, want %d", dim, got, want)
+			}
+		}
+		for _, dim := range []int{64, 100, 1536, 8192, 65536} {
+			codes, row := make([]uint8, dim), make([]uint8, stride8(dim))
+			for _, x := range extremes {
+				for _, y := range extremes {
+					for i := range codes {
+						codes[i] = x
+					}
+					for i := range row {
+						row[i] = y
+					}
+					q := NewQuery8(dim)
+					q.Load(codes)
+					if got, want := Dot8(&q, row), reference8(codes, row); got != want {
+						t.Errorf("%d codes of %d and %d: %d, want %d", dim, x, y, got, want)
+					}
+				}
+			}
+		}
+	})
+}
+
+func TestDotMany8AndDotRange8AreDot8OfEachRow(t *testing.T) {
+	eachTier(t, func(t *testing.T) {
+		r := newRand(t)
+		for _, dim := range []int{1, 63, 64, 65, 128, 129, 192, 200, 320, 384, 768, 1536} {
+			m := guardedMatrix8(t, r, dim, 3, dim%2 == 0)
+			codes := make([]uint8, dim)
+			fillBytes(r, codes)
+			q := guardedQuery(t, codes)
+			for _, ids := range idLists(r, 24) {
+				out := guarded[int32](t, len(ids)+1, true)
+				out[len(ids)] = sentinel
+				DotMany8(q, m, ids, out)
+				for i, id := range ids {
+					if want := reference8(codes, m.Row(id)); out[i] != want {
+						t.Fatalf("dim %d, %d of %d ids, row %d: %d, want %d", dim, i, len(ids), id, out[i], want)
+					}
+				}
+				if out[len(ids)] != sentinel {
+					t.Fatalf("dim %d, %d ids: wrote beyond them", dim, len(ids))
+				}
+			}
+			for first := range 24 {
+				for n := range 24 - first + 1 {
+					out := make([]int32, n+1)
+					out[n] = sentinel
+					DotRange8(q, m, uint32(first), out[:n])
+					for i := range n {
+						if want := reference8(codes, m.Row(uint32(first+i))); out[i] != want {
+							t.Fatalf("dim %d, row %d of %d+%d: %d, want %d", dim, i, first, n, out[i], want)
+						}
+					}
+					if out[n] != sentinel {
+						t.Fatalf("dim %d, rows %d+%d: wrote beyond them", dim, first, n)
+					}
+				}
+			}
+		}
+	})
+}
+
+func TestLoadForgetsTheVectorBefore(t *testing.T) {
+	r := newRand(t)
+	for _, dim := range []int{1, 7, 8, 9, 63, 1031, 3000} {
+		q, row := NewQuery8(dim), make([]uint8, stride8(dim))
+		fillBytes(r, row)
+		codes := make([]uint8, dim)
+		for range 3 {
+			fillBytes(r, codes)
+			q.Load(codes)
+			if got, want := Dot8(&q, row), reference8(codes, row); got != want {
+				t.Errorf("dim %d: %d, want %d", dim, got, want)
+			}
+		}
+	}
+}
+
+func TestCodesRefuseWhatIsNotThere(t *testing.T) {
+	eachTier(t, func(t *testing.T) {
+		m := guardedMatrix8(t, newRand(t), 100, 2, true)
+		q, other, out := NewQuery8(100), NewQuery8(129), make([]int32, 32)
+		mustPanic(t, "id", func() { DotMany8(&q, m, []uint32{0, 1, 2, 16}, out) })
+		mustPanic(t, "out", func() { DotMany8(&q, m, []uint32{0, 1}, out[:1:1]) })
+		mustPanic(t, "range", func() { DotRange8(&q, m, 15, out[:2]) })
+		mustPanic(t, "query", func() { DotMany8(&other, m, []uint32{0}, out) })
+		mustPanic(t, "range of another query", func() { DotRange8(&other, m, 0, out[:1]) })
+		mustPanic(t, "row", func() { Dot8(&q, make([]uint8, 127)) })
+		mustPanic(t, "codes", func() { q.Load(make([]uint8, 99)) })
+	})
+}

@@ -1,0 +1,52 @@
+// Included by every kernel of rows where two or more are left: it sets R8-R11 to the next four, and R8-R13, R15 and
+// BX are free to be used. CX has the number of rows left, SI the row pointers or 0, R12 the next row otherwise.
+// Two or three rows are a group of four whose last ones are the same. The kernel defines STRIDE, the register
+// with the distance of rows.
+
+#define PREFETCH4(r) \
+	PREFETCHT0 (r); \
+	PREFETCHT0 64(r); \
+	PREFETCHT0 128(r); \
+	PREFETCHT0 192(r)
+
+	TESTQ SI, SI
+	JZ    range
+
+	MOVQ (SI), R8
+	MOVQ 8(SI), R9
+	MOVQ -8(SI)(CX*8), R10
+	MOVQ R10, R11
+	CMPQ CX, $4
+	JLT  start
+	MOVQ 16(SI), R10
+	MOVQ 24(SI), R11
+	JEQ  start
+
+	// Touch the first four lines of the rows of the next group, or of the last four rows where that is smaller:
+	// they are on their way while this group is summed. More lines would crowd out the misses that matter; from
+	// the third or fourth on the hardware has noticed.
+	MOVQ $4, R15
+	LEAQ -4(CX), BX
+	CMPQ BX, R15
+	CMOVQLT BX, R15
+	LEAQ (SI)(R15*8), R15
+	MOVQ (R15), BX
+	PREFETCH4(BX)
+	MOVQ 8(R15), BX
+	PREFETCH4(BX)
+	MOVQ 16(R15), BX
+	PREFETCH4(BX)
+	MOVQ 24(R15), BX
+	PREFETCH4(BX)
+	JMP  start
+
+range:
+	MOVQ R12, R8
+	LEAQ (R12)(STRIDE*1), R9
+	LEAQ (R12)(STRIDE*2), R10
+	CMPQ CX, $3
+	CMOVQLT R9, R10
+	LEAQ (R10)(STRIDE*1), R11
+	CMPQ CX, $4
+	CMOVQLT R10, R11
+

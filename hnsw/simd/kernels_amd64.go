@@ -1,0 +1,135 @@
+//go:build !purego && !race
+
+package simd
+
+import "unsafe"
+
+// The kernels below are in the *_amd64.s files, which say what each does. They trust their arguments.
+
+//go:noescape
+func dotAVX2(a, b *float32, dim int) float32
+
+//go:noescape
+func dotAVX512(a, b *float32, dim int) float32
+
+//go:noescape
+func dotRowsAVX2(q *float32, rows *unsafe.Pointer, first unsafe.Pointer, stride, n, dim int, out *float32)
+
+//go:noescape
+func dotRowsAVX512(q *float32, rows *unsafe.Pointer, first unsafe.Pointer, stride, n, dim int, out *float32)
+
+//go:noescape
+func dot8RowsAVX2(q *uint8, rows *unsafe.Pointer, first unsafe.Pointer, stride, n int, bias int32, out *int32)
+
+//go:noescape
+func dot8RowsAVXVNNI(q *uint8, rows *unsafe.Pointer, first unsafe.Pointer, stride, n int, bias int32, out *int32)
+
+//go:noescape
+func dot8RowsAVX512(q *uint8, rows *unsafe.Pointer, first unsafe.Pointer, stride, n int, bias int32, out *int32)
+
+//go:noescape
+func hadamardAVX2(x *float32, n int)
+
+//go:noescape
+func butterflyAVX2(a, b *float32, n int)
+
+//go:noescape
+func quantiseAVX2(dst *uint8, v *float32, n int, scale float32)
+
+//go:noescape
+func squaresAVX2(sums *[8]float64, v *float32, n int)
+
+//go:noescape
+func divideAVX2(dst, v *float32, n int, by float64)
+
+//go:noescape
+func hammingRowsAVX512(q, rows *uint64, words, n int, out *int32)
+
+// dot needs vectors of equal length.
+func dot(a, b []float32) float32 {
+	switch active {
+	case tierGo:
+		return dotGo(a, b)
+	case tierAVX512:
+		return dotAVX512(unsafe.SliceData(a), unsafe.SliceData(b), len(a))
+	default:
+		return dotAVX2(unsafe.SliceData(a), unsafe.SliceData(b), len(a))
+	}
+}
+
+// dotRows needs a tier other than tierGo.
+func dotRows(q *float32, rows *unsafe.Pointer, first unsafe.Pointer, stride, n, dim int, out *float32) {
+	if active == tierAVX512 {
+		dotRowsAVX512(q, rows, first, stride, n, dim, out)
+	} else {
+		dotRowsAVX2(q, rows, first, stride, n, dim, out)
+	}
+}
+
+// dot8Rows needs a tier other than tierGo.
+func dot8Rows(q *uint8, rows *unsafe.Pointer, first unsafe.Pointer, stride, n int, bias int32, out *int32) {
+	switch active {
+	case tierAVX512:
+		dot8RowsAVX512(q, rows, first, stride, n, bias, out)
+	case tierAVXVNNI:
+		dot8RowsAVXVNNI(q, rows, first, stride, n, bias, out)
+	default:
+		dot8RowsAVX2(q, rows, first, stride, n, bias, out)
+	}
+}
+
+func hadamard(x []float32) {
+	if active == tierGo || len(x) < 64 {
+		hadamardGo(x)
+	} else {
+		hadamardAVX2(&x[0], len(x))
+	}
+}
+
+func butterfly(a, b []float32) {
+	n := len(b) &^ 7
+	if active == tierGo || n == 0 {
+		n = 0
+	} else {
+		butterflyAVX2(&a[0], &b[0], n)
+	}
+	butterflyGo(a[n:], b[n:])
+}
+
+func quantise(dst []uint8, v []float32, scale float32) {
+	n := len(v) &^ 31
+	if active == tierGo || n == 0 {
+		n = 0
+	} else {
+		quantiseAVX2(&dst[0], &v[0], n, scale)
+	}
+	quantiseGo(dst[n:], v[n:], scale)
+}
+
+func squares(sums *[8]float64, v []float32) {
+	n := len(v) &^ 7
+	if active == tierGo || n == 0 {
+		n = 0
+	} else {
+		squaresAVX2(sums, &v[0], n)
+	}
+	squaresGo(sums, v[n:])
+}
+
+func divide(dst, v []float32, by float64) {
+	n := len(v) &^ 3
+	if active == tierGo || n == 0 {
+		n = 0
+	} else {
+		divideAVX2(&dst[0], &v[0], n, by)
+	}
+	divideGo(dst[n:], v[n:], by)
+}
+
+func hammingRows(q, rows []uint64, out []int32) {
+	if active == tierAVX512 {
+		hammingRowsAVX512(&q[0], &rows[0], len(q), len(out), &out[0])
+	} else {
+		hammingRowsGo(q, rows, out)
+	}
+}

@@ -1,0 +1,82 @@
+//go:build !purego && !race
+
+package simd
+
+import "unsafe"
+
+// The kernels below are in the *_arm64.s files, which say what each does. They trust their arguments.
+
+//go:noescape
+func dotNEON(a, b *float32, dim int) float32
+
+//go:noescape
+func dotRowsNEON(q *float32, rows *unsafe.Pointer, first unsafe.Pointer, stride, n, dim int, out *float32)
+
+//go:noescape
+func dot8RowsNEON(q *uint8, rows *unsafe.Pointer, first unsafe.Pointer, stride, n int, bias int32, out *int32)
+
+//go:noescape
+func dot8RowsSDOT(q *uint8, rows *unsafe.Pointer, first unsafe.Pointer, stride, n int, bias int32, out *int32)
+
+//go:noescape
+func butterflyNEON(a, b *float32, n int)
+
+// dot needs vectors of equal length.
+func dot(a, b []float32) float32 {
+	if active == tierGo {
+		return dotGo(a, b)
+	}
+	return dotNEON(unsafe.SliceData(a), unsafe.SliceData(b), len(a))
+}
+
+// dotRows needs a tier other than tierGo.
+func dotRows(q *float32, rows *unsafe.Pointer, first unsafe.Pointer, stride, n, dim int, out *float32) {
+	dotRowsNEON(q, rows, first, stride, n, dim, out)
+}
+
+// dot8Rows needs a tier other than tierGo.
+func dot8Rows(q *uint8, rows *unsafe.Pointer, first unsafe.Pointer, stride, n int, bias int32, out *int32) {
+	if active == tierSDOT {
+		dot8RowsSDOT(q, rows, first, stride, n, bias, out)
+	} else {
+		dot8RowsNEON(q, rows, first, stride, n, bias, out)
+	}
+}
+
+// hadamard leaves the levels below a vector's width to Go.
+func hadamard(x []float32) {
+	if active == tierGo || len(x) < 8 {
+		hadamardGo(x)
+		return
+	}
+	for at := 0; at < len(x); at += 4 {
+		v := (*[4]float32)(x[at:])
+		a, b, c, d := v[0]+v[1], v[0]-v[1], v[2]+v[3], v[2]-v[3]
+		v[0], v[1], v[2], v[3] = a+c, b+d, a-c, b-d
+	}
+	for h := 4; h < len(x); h *= 2 {
+		for at := 0; at < len(x); at += 2 * h {
+			butterflyNEON(&x[at], &x[at+h], h)
+		}
+	}
+}
+
+func butterfly(a, b []float32) {
+	n := len(b) &^ 3
+	if active == tierGo || n == 0 {
+		n = 0
+	} else {
+		butterflyNEON(&a[0], &b[0], n)
+	}
+	butterflyGo(a[n:], b[n:])
+}
+
+// What follows runs once per query: plain Go is fast enough.
+
+func quantise(dst []uint8, v []float32, scale float32) { quantiseGo(dst, v, scale) }
+
+func squares(sums *[8]float64, v []float32) { squaresGo(sums, v) }
+
+func divide(dst, v []float32, by float64) { divideGo(dst, v, by) }
+
+func hammingRows(q, rows []uint64, out []int32) { hammingRowsGo(q, rows, out) }
