@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -227,7 +228,7 @@ func TestConcurrentInsertsOfTheSameDocuments(t *testing.T) {
 		go func() {
 			rep, err := db.Insert(context.Background(), docs...)
 			if err == nil && rep.Count(StatusProcessed)+rep.Count(StatusUnchanged) < len(docs) {
-				err = errors.New("a document is missing from a report")
+				err = fmt.Errorf("a document is missing from the report %+v", rep.Documents)
 			}
 			errs <- err
 		}()

@@ -19,11 +19,12 @@ import (
 // linked waits until all vectors are in the graphs.
 func linked(t *testing.T, db *DB) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); db.index.unlinked() > 0; time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("vectors are not linked")
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		if now, slots := marks(db); now == slots {
+			return
 		}
 	}
+	t.Fatal("vectors are not linked")
 }
 
 // marks returns how much of each graph is linked, and how many slots it has.
@@ -59,7 +60,9 @@ func closed(t *testing.T, db *DB) {
 func indexed(t *testing.T) (o Options, want string) {
 	t.Helper()
 	o = testOptions(&fakeModel{})
+	o.exactBelow = 1 // so few vectors would not be linked
 	o.Storage.FS = vfs.NewCrashableMem()
+	o.exactBelow = 1 // link even so few
 	db, err := Open("store", o)
 	if err != nil {
 		t.Fatal(err)

@@ -81,10 +81,6 @@ func words(s source, serial int) string {
 // they were accepted.
 type state []document
 
-func (s state) index(id string) int {
-	return slices.IndexFunc(s, func(d document) bool { return d.id == id })
-}
-
 // with returns the state after d was inserted or took the place of its
 // predecessor.
 func (s state) with(d document) state { return append(s.without(d.id), d) }
