@@ -79,11 +79,17 @@ const sortedInsertLimit = 512
 type best struct {
 	list []rank
 	k    int
+	full bool // k were seen: what is not before bar is of no interest
+	bar  rank
 }
+
+// wants reports whether r may be one of the first k.
+func (b *best) wants(r rank) bool { return !b.full || r < b.bar }
 
 func (b *best) add(r rank) {
 	if b.k <= sortedInsertLimit {
 		b.list, _ = insert(b.list, r, b.k)
+		b.raise()
 		return
 	}
 	if b.list = append(b.list, r); len(b.list) >= 4*b.k {
@@ -98,6 +104,14 @@ func (b *best) finish() {
 	}
 	if len(b.list) > b.k {
 		b.list = b.list[:b.k]
+	}
+	b.raise()
+}
+
+// raise sets the bar to the last of k sorted ranks.
+func (b *best) raise() {
+	if len(b.list) == b.k {
+		b.full, b.bar = true, b.list[b.k-1]
 	}
 }
 

@@ -5,20 +5,18 @@ import (
 	"github.com/lightctl/lightrag/hnsw/simd"
 )
 
-// scan scores every slot in [from, to) that passes the filter.
+// scan scores every slot in [from, to) and adds those that pass the filter.
 func (c *scratch) scan(t *table, q []float32, from, to uint32, f *filter, b *best) {
 	for slot := from; slot < to; {
 		ids := c.ids[:0]
 		for ; slot < to && len(ids) < scanBlock; slot++ {
-			if f.ok(slot) {
-				ids = append(ids, slot)
-			}
+			ids = append(ids, slot)
 		}
-		c.score(t, q, ids, b)
+		c.score(t, q, ids, f, b)
 	}
 }
 
-// scanBitmap scores the slots of a bitmap that pass the filter, in slot order.
+// scanBitmap does so for the slots of a bitmap, in slot order.
 func (c *scratch) scanBitmap(t *table, q []float32, bitmap *roaring.Bitmap, f *filter, b *best) {
 	c.iterator.Initialize(bitmap)
 	for {
@@ -30,25 +28,29 @@ func (c *scratch) scanBitmap(t *table, q []float32, bitmap *roaring.Bitmap, f *f
 	}
 }
 
-// scanList scores the listed slots that pass the filter. slots may share memory with c.ids.
+// scanList does so for the listed slots below the filter's limit. slots may share memory with c.ids.
 func (c *scratch) scanList(t *table, q []float32, slots []uint32, f *filter, b *best) {
 	for len(slots) > 0 {
 		block := slots[:min(len(slots), scanBlock)]
 		slots = slots[len(block):]
 		ids := c.ids[:0]
 		for _, slot := range block {
-			if f.ok(slot) {
+			if slot < f.limit {
 				ids = append(ids, slot)
 			}
 		}
-		c.score(t, q, ids, b)
+		c.score(t, q, ids, f, b)
 	}
 }
 
-func (c *scratch) score(t *table, q []float32, ids []uint32, b *best) {
+// score asks the filter only about slots that are good enough: its answer costs about as much as a score, and
+// few slots need it.
+func (c *scratch) score(t *table, q []float32, ids []uint32, f *filter, b *best) {
 	simd.DotMany(q, &t.rows, ids, c.scores)
 	for i, id := range ids {
-		b.add(makeRank(c.scores[i], id))
+		if r := makeRank(c.scores[i], id); b.wants(r) && f.ok(id) {
+			b.add(r)
+		}
 	}
 }
 
