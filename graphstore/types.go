@@ -215,7 +215,7 @@ type Counts struct {
 // AnswerStats describes the answer cache.
 type AnswerStats struct {
 	Answers uint64
-	Bytes   uint64 // of texts
+	Bytes   uint64 // of their rows
 }
 
 // Finding is one thing that Check found wrong.

@@ -52,7 +52,8 @@ func (d *DB) start(o Options) (err error) {
 		return err
 	}
 	if d.cache = o.Cache; d.cache == nil {
-		d.cache = pebble.NewCache(o.CacheBytes)
+		// Pebble takes memtables out of the block cache's budget.
+		d.cache = pebble.NewCache(o.CacheBytes + o.MemTableBytes)
 	} else {
 		d.cache.Ref()
 	}
