@@ -17,7 +17,9 @@ const maxDecoders = 8
 // vec is good until fn returns. It stops at the first error of fn, and at the
 // first damage: a *format.CorruptionError that names the file.
 func (d *DB) LoadVectors(fn func(kind format.Kind, owner, version uint32, vec []float32) error) error {
-	segments, err := d.readSegments(d)
+	snap := d.Snapshot() // sealing moves vectors from the buffer to a segment
+	defer snap.Close()
+	segments, err := d.readSegments(snap)
 	if err != nil {
 		return wrap("load vectors of", d.dir, err)
 	}
@@ -26,7 +28,7 @@ func (d *DB) LoadVectors(fn func(kind format.Kind, owner, version uint32, vec []
 			return wrap("load", info.Path, err)
 		}
 	}
-	return wrap("load vectors of", d.dir, Buffered(d, math.MaxUint64, func(_ uint64, v *format.BufferedVector) error {
+	return wrap("load vectors of", d.dir, Buffered(snap, math.MaxUint64, func(_ uint64, v *format.BufferedVector) error {
 		return fn(v.Kind, v.Owner, v.Version, v.Vector)
 	}))
 }
