@@ -161,7 +161,20 @@ const (
 
 // contextText writes what the model is given.
 func contextText(r *Result) string {
-	var b []byte
+	size := len(contextFrame)
+	for i := range r.Entities {
+		size += len(r.Entities[i].Name) + len(r.Entities[i].Description) + 80
+	}
+	for i := range r.Relations {
+		size += len(r.Relations[i].Src) + len(r.Relations[i].Tgt) + len(r.Relations[i].Description) + 80
+	}
+	for i := range r.Chunks {
+		size += len(r.Chunks[i].Content) + len(r.Chunks[i].Content)/16 + 64 // for what is escaped
+	}
+	for i := range r.References {
+		size += len(r.References[i].Path) + 16
+	}
+	b := make([]byte, 0, size)
 	if len(r.Entities) > 0 {
 		b = append(b, entityHeading...)
 		for i := range r.Entities {

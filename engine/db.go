@@ -61,7 +61,7 @@ func Open(dir string, o Options) (*DB, error) {
 	if tokenizer == "" {
 		tokenizer = defaultTokenizer
 	}
-	index := newVectorIndex(o.Logger)
+	index := newVectorIndex(o.Logger, o.exactBelow)
 	store, err := graphstore.Open(dir, graphstore.Options{
 		FS:     o.Storage.FS,
 		Logger: o.Logger,

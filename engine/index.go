@@ -16,16 +16,22 @@ import (
 const (
 	indexKinds  = 3     // entity, relation, chunk
 	linkPage    = 64    // slots linked before the linker looks up
-	maxUnlinked = 16384 // commits wait when more slots are unlinked
+	maxUnlinked = 16384 // commits wait when more than exactBelow and this many slots are unlinked
+	// defaultExactBelow is the number of slots of a kind up to which they are scanned,
+	// all of them, and not linked: a scan of 64k rows of 384 components costs a
+	// few milliseconds of one core and finds everything, and linking costs a
+	// multiple of everything else that a commit does.
+	defaultExactBelow = 65536
 )
 
 // vectorIndex holds one graph per kind of owner. The store appends vectors to
-// it inside its commits; a background goroutine links them. A search walks
-// what is linked and scans the rest, so that a vector can be found as soon as
-// its commit is visible.
+// it inside its commits; where they are many, a background goroutine links
+// them. A search walks what is linked and scans the rest, so that a vector can
+// be found as soon as its commit is visible.
 type vectorIndex struct {
 	log    *slog.Logger
 	dim    int
+	exact  uint32 // slots of a kind up to which they are scanned and not linked
 	kinds  [indexKinds]*kindIndex
 	saved  *savedIndex // what the index files promise; nil once the store is open
 	files  graphstore.IndexFiles
@@ -41,8 +47,8 @@ type kindIndex struct {
 	owners slotTable
 }
 
-func newVectorIndex(log *slog.Logger) *vectorIndex {
-	return &vectorIndex{log: log, signal: make(chan struct{}, 1), done: make(chan struct{})}
+func newVectorIndex(log *slog.Logger, exact int) *vectorIndex {
+	return &vectorIndex{log: log, exact: uint32(exact), signal: make(chan struct{}, 1), done: make(chan struct{})}
 }
 
 // open makes graphs for vectors of dim components, with the slots of the index
@@ -59,7 +65,7 @@ func (x *vectorIndex) open(dim int, files graphstore.IndexFiles) error {
 
 // reset gives a kind an empty graph.
 func (x *vectorIndex) reset(i int) error {
-	g, err := hnsw.NewGraph(x.dim, hnsw.Options{Seed: uint64(i + 1)})
+	g, err := hnsw.NewGraph(x.dim, hnsw.Options{Seed: uint64(i + 1), ExactBelow: int(x.exact)})
 	if err != nil {
 		return err
 	}
@@ -137,6 +143,9 @@ func (x *vectorIndex) linkLoop(ctx context.Context) {
 		for again := true; again && ctx.Err() == nil; {
 			again = false
 			for _, k := range x.kinds {
+				if k.graph.Bound() <= x.exact {
+					continue
+				}
 				n, err := k.graph.Link(ctx, linkPage)
 				if err != nil && ctx.Err() == nil {
 					x.log.Error("lightrag: the vector index cannot link new vectors; they are found by scanning", "error", err)
@@ -149,17 +158,20 @@ func (x *vectorIndex) linkLoop(ctx context.Context) {
 	}
 }
 
-func (x *vectorIndex) unlinked() int {
+// behind returns how many slots are still to be linked.
+func (x *vectorIndex) behind() int {
 	n := 0
 	for _, k := range x.kinds {
-		n += int(k.graph.Bound() - k.graph.Mark())
+		if bound := k.graph.Bound(); bound > x.exact {
+			n += int(bound - k.graph.Mark())
+		}
 	}
 	return n
 }
 
 // waitLinked holds back a writer while too many slots wait to be linked.
 func (x *vectorIndex) waitLinked(ctx context.Context) error {
-	for x.unlinked() > maxUnlinked {
+	for x.behind() > int(x.exact)+maxUnlinked {
 		x.wake()
 		select {
 		case <-ctx.Done():

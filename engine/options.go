@@ -65,7 +65,8 @@ type Options struct {
 
 	Storage Storage
 
-	now func() time.Time // tests
+	now        func() time.Time // tests
+	exactBelow int              // tests: vectors of a kind up to which they are not linked
 }
 
 // Storage tunes the store below the engine. The zero value is right for a
@@ -112,6 +113,7 @@ func (o Options) withDefaults() Options {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
+	def(&o.exactBelow, defaultExactBelow, defaultExactBelow)
 	if o.now == nil {
 		o.now = time.Now
 	}

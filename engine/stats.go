@@ -45,6 +45,7 @@ type DiskStats struct {
 type IndexStats struct {
 	Vectors  uint32 `json:"vectors"` // slots in use and dead
 	Linked   uint32 `json:"linked"`  // of them in the graph; the others are scanned
+	Exact    bool   `json:"exact"`   // so few that every search scans them all
 	RowBytes uint64 `json:"row_bytes"`
 }
 
@@ -99,7 +100,7 @@ func (x *vectorIndex) stats() map[string]IndexStats {
 	for i, k := range x.kinds {
 		n := k.graph.Bound()
 		out[graphstore.Kind(i+1).String()] = IndexStats{
-			Vectors: n, Linked: k.graph.Mark(), RowBytes: uint64(n) * uint64(x.dim) * 4,
+			Vectors: n, Linked: k.graph.Mark(), Exact: n <= x.exact, RowBytes: uint64(n) * uint64(x.dim) * 4,
 		}
 	}
 	return out

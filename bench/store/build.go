@@ -81,7 +81,7 @@ func WaitLinked(ctx context.Context, db *engine.DB) (measure.Span, error) {
 		}
 		linked := true
 		for _, k := range stats.Index {
-			linked = linked && k.Linked == k.Vectors
+			linked = linked && (k.Exact || k.Linked == k.Vectors)
 		}
 		if linked {
 			s := stop()

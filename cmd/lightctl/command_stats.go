@@ -50,7 +50,11 @@ func (a *app) stats() error {
 		plural(s.Disk.Segments, "segment"), bytesText(s.Disk.SegmentBytes)))
 	for _, k := range slices.Sorted(maps.Keys(s.Index)) {
 		x := s.Index[k]
-		t.row(k+" index", fmt.Sprintf("%d vectors, %d linked, %s in memory", x.Vectors, x.Linked, bytesText(x.RowBytes)))
+		state := fmt.Sprintf("%d linked", x.Linked)
+		if x.Exact {
+			state = "searched exactly"
+		}
+		t.row(k+" index", fmt.Sprintf("%d vectors, %s, %s in memory", x.Vectors, state, bytesText(x.RowBytes)))
 	}
 	t.row("cached answers", s.CachedAnswers)
 	for _, k := range slices.Sorted(maps.Keys(s.Ledger)) {
