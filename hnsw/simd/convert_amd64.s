@@ -105,3 +105,35 @@ loop:
 	JNE  loop
 	VZEROUPPER
 	RET
+
+// func flipAVX2(dst, src *uint8, n int) uint64
+//
+// dst = src with the upper bit of each byte flipped; returns the sum of the bytes of src. n is a multiple of 32,
+// above zero.
+TEXT ·flipAVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ n+16(FP), CX
+	MOVL $0x80808080, AX
+	VMOVD AX, X3
+	VPBROADCASTD X3, Y3
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+
+loop:
+	VMOVDQU (SI), Y2
+	VPSADBW Y0, Y2, Y4
+	VPADDQ  Y4, Y1, Y1
+	VPXOR   Y3, Y2, Y2
+	VMOVDQU Y2, (DI)
+	ADDQ $32, SI
+	ADDQ $32, DI
+	SUBQ $32, CX
+	JNE  loop
+	VEXTRACTI128 $1, Y1, X2
+	VPADDQ  X2, X1, X1
+	VPSHUFD $0x4E, X1, X2
+	VPADDQ  X2, X1, X1
+	VMOVQ   X1, ret+24(FP)
+	VZEROUPPER
+	RET

@@ -20,24 +20,30 @@ func NewQuery8(dim int) Query8 {
 // Load makes q the vector whose codes are in a row: of a Matrix8, or what [Quantise] wrote. It reads as many as
 // the query has dimensions and panics when the row has fewer.
 func (q *Query8) Load(row []uint8) {
-	row = row[:q.dim]
-	var sum int64
-	i := 0
-	for i+8 <= len(row) {
-		// 16-bit lanes take 128 bytes of at most 255 each, twice, before they can overflow.
+	sum := flip(q.codes, row[:q.dim])
+	q.bias = int32(128 * (int64(sum) - 128*int64(q.dim)))
+}
+
+// flipGo writes src with the upper bit of each byte flipped to dst, and returns the sum of the bytes of src.
+func flipGo(dst, src []uint8) uint64 {
+	var sum uint64
+	dst = dst[:len(src)]
+	for len(src) >= 8 {
+		// 16-bit lanes take two bytes a step: 128 steps before they can overflow.
 		var lanes uint64
-		for end := min(len(row)-7, i+8*128); i < end; i += 8 {
-			x := binary.LittleEndian.Uint64(row[i:])
+		for range min(len(src)/8, 128) {
+			x := binary.LittleEndian.Uint64(src)
 			lanes += x&0x00FF00FF00FF00FF + x>>8&0x00FF00FF00FF00FF
-			binary.LittleEndian.PutUint64(q.codes[i:], x^0x8080808080808080)
+			binary.LittleEndian.PutUint64(dst, x^0x8080808080808080)
+			src, dst = src[8:], dst[8:]
 		}
-		sum += int64(lanes&0xFFFF + lanes>>16&0xFFFF + lanes>>32&0xFFFF + lanes>>48)
+		sum += lanes&0xFFFF + lanes>>16&0xFFFF + lanes>>32&0xFFFF + lanes>>48
 	}
-	for ; i < len(row); i++ {
-		sum += int64(row[i])
-		q.codes[i] = row[i] ^ 0x80
+	for i, x := range src {
+		sum += uint64(x)
+		dst[i] = x ^ 0x80
 	}
-	q.bias = int32(128 * (sum - 128*int64(len(row))))
+	return sum
 }
 
 // Dot8 returns the inner product of a query with one row of Stride bytes, of the quantised elements: exact, the

@@ -109,13 +109,22 @@ func TestDotMany8AndDotRange8AreDot8OfEachRow(t *testing.T) {
 }
 
 func TestLoadForgetsTheVectorBefore(t *testing.T) {
+	eachTier(t, testLoadForgetsTheVectorBefore)
+}
+
+func testLoadForgetsTheVectorBefore(t *testing.T) {
 	r := newRand(t)
-	for _, dim := range []int{1, 7, 8, 9, 63, 1031, 3000} {
+	for _, dim := range []int{1, 7, 8, 9, 31, 32, 33, 63, 64, 384, 1031, 3000} {
 		q, row := NewQuery8(dim), make([]uint8, stride8(dim))
 		fillBytes(r, row)
-		codes := make([]uint8, dim)
-		for range 3 {
+		codes := guarded[uint8](t, dim, true)
+		for i := range 4 {
 			fillBytes(r, codes)
+			if i == 3 { // the largest sum
+				for j := range codes {
+					codes[j] = 255
+				}
+			}
 			q.Load(codes)
 			if got, want := Dot8(&q, row), reference8(codes, row); got != want {
 				t.Errorf("dim %d: %d, want %d", dim, got, want)

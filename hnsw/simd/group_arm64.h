@@ -2,11 +2,9 @@
 // R13. R4 has the number of rows left, R1 the row pointers or 0, R2 the next row otherwise, R3 their distance.
 // Two or three rows are a group of four whose last ones are the same.
 
-#define PREFETCH4(r) \
+#define PREFETCH(r) \
 	PRFM (r), PLDL1KEEP; \
-	PRFM 64(r), PLDL1KEEP; \
-	PRFM 128(r), PLDL1KEEP; \
-	PRFM 192(r), PLDL1KEEP
+	PRFM 64(r), PLDL1KEEP
 
 	CBZ  R1, range
 	LDP  (R1), (R8, R9)
@@ -18,7 +16,7 @@
 	LDP  16(R1), (R10, R11)
 	BEQ  start
 
-	// Touch the first four lines of the rows of the next group, or of the last four rows where that is smaller:
+	// Touch the first two lines of the rows of the next group, or of the last four rows where that is smaller:
 	// they are on their way while this group is summed.
 	SUB  $4, R4, R7
 	MOVD $4, R12
@@ -26,11 +24,11 @@
 	CSEL LT, R7, R12, R7
 	ADD  R7<<3, R1, R7
 	LDP  (R7), (R12, R13)
-	PREFETCH4(R12)
-	PREFETCH4(R13)
+	PREFETCH(R12)
+	PREFETCH(R13)
 	LDP  16(R7), (R12, R13)
-	PREFETCH4(R12)
-	PREFETCH4(R13)
+	PREFETCH(R12)
+	PREFETCH(R13)
 	B    start
 
 range:

@@ -37,6 +37,9 @@ func butterflyAVX2(a, b *float32, n int)
 func quantiseAVX2(dst *uint8, v *float32, n int, scale float32)
 
 //go:noescape
+func flipAVX2(dst, src *uint8, n int) uint64
+
+//go:noescape
 func squaresAVX2(sums *[8]float64, v *float32, n int)
 
 //go:noescape
@@ -104,6 +107,14 @@ func quantise(dst []uint8, v []float32, scale float32) {
 		quantiseAVX2(&dst[0], &v[0], n, scale)
 	}
 	quantiseGo(dst[n:], v[n:], scale)
+}
+
+func flip(dst, src []uint8) uint64 {
+	n := len(src) &^ 31
+	if active == tierGo || n == 0 {
+		return flipGo(dst, src)
+	}
+	return flipAVX2(&dst[0], &src[0], n) + flipGo(dst[n:], src[n:])
 }
 
 func squares(sums *[8]float64, v []float32) {

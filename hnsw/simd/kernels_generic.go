@@ -24,6 +24,8 @@ func multiply(x, by []float32) { multiplyGo(x, by) }
 
 func quantise(dst []uint8, v []float32, scale float32) { quantiseGo(dst, v, scale) }
 
+func flip(dst, src []uint8) uint64 { return flipGo(dst, src) }
+
 func squares(sums *[8]float64, v []float32) { squaresGo(sums, v) }
 
 func divide(dst, v []float32, by float64) { divideGo(dst, v, by) }

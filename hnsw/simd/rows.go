@@ -27,16 +27,27 @@ func dotMany(q []float32, m *Matrix, ids []uint32, out []float32) {
 		dotManyGo(q, m, ids, out)
 		return
 	}
-	var rows [batch]unsafe.Pointer
-	most := min(batch, callRows(4*len(q)))
-	for len(ids) > 0 {
-		n := min(len(ids), most)
-		for i, id := range ids[:n] {
-			rows[i&(batch-1)] = unsafe.Pointer(unsafe.SliceData(m.Row(id)))
-		}
-		dotRows(&q[0], &rows[0], nil, 0, n, len(q), &out[0])
-		ids, out = ids[n:], out[n:]
+	most := batch
+	if len(q) > callBytes/4/batch {
+		most = callRows(4 * len(q))
 	}
+	for ; len(ids) > most; ids, out = ids[most:], out[most:] {
+		dotBatch(q, m, ids[:most], out)
+	}
+	if len(ids) > 0 {
+		dotBatch(q, m, ids, out)
+	}
+}
+
+// dotBatch is DotMany of 1 to batch ids. It is a function of its own so that the loop has registers enough.
+//
+//go:noinline
+func dotBatch(q []float32, m *Matrix, ids []uint32, out []float32) {
+	var rows [batch]unsafe.Pointer
+	for i, id := range ids {
+		rows[i&(batch-1)] = unsafe.Pointer(unsafe.SliceData(m.Row(id)))
+	}
+	dotRows(&q[0], &rows[0], nil, 0, len(ids), len(q), &out[0])
 }
 
 func dotRange(q []float32, m *Matrix, first int, out []float32) {
@@ -68,16 +79,25 @@ func dotMany8(q *Query8, m *Matrix8, ids []uint32, out []int32) {
 		dotMany8Go(q, m, ids, out)
 		return
 	}
-	var rows [batch]unsafe.Pointer
-	most := min(batch, callRows(m.Stride))
-	for len(ids) > 0 {
-		n := min(len(ids), most)
-		for i, id := range ids[:n] {
-			rows[i&(batch-1)] = unsafe.Pointer(unsafe.SliceData(m.Row(id)))
-		}
-		dot8Rows(&q.codes[0], &rows[0], nil, m.Stride, n, q.bias, &out[0])
-		ids, out = ids[n:], out[n:]
+	most := batch
+	if m.Stride > callBytes/batch {
+		most = callRows(m.Stride)
 	}
+	for ; len(ids) > most; ids, out = ids[most:], out[most:] {
+		dotBatch8(q, m, ids[:most], out)
+	}
+	if len(ids) > 0 {
+		dotBatch8(q, m, ids, out)
+	}
+}
+
+//go:noinline
+func dotBatch8(q *Query8, m *Matrix8, ids []uint32, out []int32) {
+	var rows [batch]unsafe.Pointer
+	for i, id := range ids {
+		rows[i&(batch-1)] = unsafe.Pointer(unsafe.SliceData(m.Row(id)))
+	}
+	dot8Rows(&q.codes[0], &rows[0], nil, m.Stride, len(ids), q.bias, &out[0])
 }
 
 func dotRange8(q *Query8, m *Matrix8, first int, out []int32) {
