@@ -86,6 +86,17 @@ type best struct {
 // wants reports whether r may be one of the first k.
 func (b *best) wants(r rank) bool { return !b.full || r < b.bar }
 
+// least returns a score below which nothing is wanted.
+func (b *best) least() float32 {
+	if b.full {
+		// What rounding left below -1 counts as -1.
+		if s := b.bar.score(); s > -1 {
+			return s
+		}
+	}
+	return float32(math.Inf(-1))
+}
+
 func (b *best) add(r rank) {
 	if b.k <= sortedInsertLimit {
 		b.list, _ = insert(b.list, r, b.k)

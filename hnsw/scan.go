@@ -7,12 +7,25 @@ import (
 
 // scan scores every slot in [from, to) and adds those that pass the filter.
 func (c *scratch) scan(t *table, q []float32, from, to uint32, f *filter, b *best) {
-	for slot := from; slot < to; {
-		ids := c.ids[:0]
-		for ; slot < to && len(ids) < scanBlock; slot++ {
-			ids = append(ids, slot)
+	for from < to {
+		n := min(to-from, scanBlock)
+		simd.DotRange(q, &t.rows, from, c.scores[:n])
+		c.addRange(from, n, f, b)
+		from += n
+	}
+}
+
+// addRange adds n slots from first on, whose scores are in c.scores.
+func (c *scratch) addRange(first, n uint32, f *filter, b *best) {
+	least := b.least()
+	for i, score := range c.scores[:n] {
+		if score < least {
+			continue
 		}
-		c.score(t, q, ids, f, b)
+		if r := makeRank(score, first+uint32(i)); b.wants(r) && f.ok(r.slot()) {
+			b.add(r)
+			least = b.least()
+		}
 	}
 }
 
