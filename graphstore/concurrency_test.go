@@ -83,6 +83,7 @@ func TestReadersSeeWholeCommits(t *testing.T) {
 	refreshAll(t, s)
 	checked(t, s)
 	vectorsMatch(t, s, sink)
+	s.sealer.group.Wait()
 	if s.Stats().Segments == 0 {
 		t.Error("nothing was sealed")
 	}

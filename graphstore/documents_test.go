@@ -182,7 +182,7 @@ func TestAnswersAndMeta(t *testing.T) {
 	if b, ok, err := s.Meta("counters"); !ok || err != nil || string(b) != "mine" {
 		t.Errorf("%q %v %v", b, ok, err)
 	}
-	if st, err := s.AnswerStats(); err != nil || st.Answers != 2 || st.Bytes != 5 {
+	if st, err := s.AnswerStats(); err != nil || st.Answers != 2 || st.Bytes < 5 {
 		t.Errorf("%+v %v", st, err)
 	}
 	d := oneChunk("d", "A")
