@@ -2,10 +2,12 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/lightctl/lightrag/format"
 	"github.com/lightctl/lightrag/graphstore"
+	"github.com/lightctl/lightrag/llm"
 )
 
 // DeleteDocuments removes documents as one atomic change: what only they said
@@ -27,10 +29,12 @@ func (db *DB) DeleteDocuments(ctx context.Context, ids ...string) (*DeleteReport
 	if len(docs) == 0 {
 		return rep, nil
 	}
+	var gone *DeleteReport // once something is
 	for len(docs) > 0 {
 		if _, err := db.store.Delete(ctx, docs, graphstore.DeleteOptions{}); err != nil {
-			return nil, fmt.Errorf("lightrag: delete %d documents: %w", len(docs), err)
+			return gone, fmt.Errorf("lightrag: delete %d documents: %w", len(docs), err)
 		}
+		gone = rep
 		// A text that was to replace the deleted one has the id now.
 		if docs, err = db.find(rep.Deleted, nil); err != nil {
 			return rep, err
@@ -38,8 +42,8 @@ func (db *DB) DeleteDocuments(ctx context.Context, ids ...string) (*DeleteReport
 	}
 	if _, _, err := db.refresh(ctx); err != nil {
 		db.opts.Logger.Warn("lightrag: documents are deleted, but vectors or summaries are still stale", "error", err)
-		if ctx.Err() != nil || fatal(ctx, err) {
-			return rep, err
+		if fatal(ctx, err) && !errors.Is(err, llm.ErrAuth) {
+			return rep, fmt.Errorf("lightrag: refresh after a deletion: %w", err)
 		}
 	}
 	rep.Stale, err = db.store.StaleCount()
