@@ -37,14 +37,15 @@ func (s *search) around(entities []ranked[format.EntityID]) []ranked[format.Rela
 		n += s.view.Degree(e.id)
 	}
 	edges := make([]edge, 0, n)
-	seen := make(map[format.RelationID]struct{}, n)
+	done := make(map[format.EntityID]struct{}, len(entities))
 	for _, e := range entities {
 		degree := s.view.Degree(e.id)
+		done[e.id] = struct{}{}
 		for _, nb := range s.view.Neighbors(e.id) {
-			if _, dup := seen[nb.Relation]; dup || !s.filter.relation(nb.Relation) {
+			// Two entities have one relation: it is listed if its other end has been here.
+			if _, dup := done[nb.Entity]; dup || !s.filter.relation(nb.Relation) {
 				continue
 			}
-			seen[nb.Relation] = struct{}{}
 			edges = append(edges, edge{nb.Relation, degree + s.view.Degree(nb.Entity), s.weight(nb.Relation)})
 		}
 	}

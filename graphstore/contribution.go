@@ -18,6 +18,8 @@ type Prepared struct {
 	plan  plan
 	roots []*Root
 	used  bool
+
+	chunkAt map[ChunkID]int // where SetChunkVector finds them
 }
 
 // Roots returns the owners that are new or whose text to embed changes, sorted

@@ -42,13 +42,17 @@ func (v *View) Descriptions(kind Kind, owner uint32) ([]string, error) {
 // SetChunkVector gives a chunk of the contribution its vector. A chunk without
 // one becomes stale. It returns false for a chunk that is not part of it.
 func (p *Prepared) SetChunkVector(id ChunkID, vec []float32) bool {
-	for i := range p.plan.chunks {
-		if c := &p.plan.chunks[i]; c.id == id {
-			c.vector = vec
-			return true
+	if p.chunkAt == nil {
+		p.chunkAt = make(map[ChunkID]int, len(p.plan.chunks))
+		for i := range p.plan.chunks {
+			p.chunkAt[p.plan.chunks[i].id] = i
 		}
 	}
-	return false
+	i, ok := p.chunkAt[id]
+	if ok {
+		p.plan.chunks[i].vector = vec
+	}
+	return ok
 }
 
 // StaleCount returns the number of owners of the newest published view whose

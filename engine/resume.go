@@ -1,0 +1,109 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/lightctl/lightrag/format"
+)
+
+// retry makes failed documents pending again; ids limits them.
+func (r *run) retry(ids []string) error {
+	want := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		want[id] = true
+	}
+	view, err := r.db.store.View()
+	if err != nil {
+		return err
+	}
+	defer view.Close()
+	var failed []format.DocID
+	found := make(map[string]bool)
+	err = view.Documents(func(id format.DocID, d format.Document) error {
+		if len(want) > 0 && !want[d.ID] {
+			return nil
+		}
+		found[d.ID] = true
+		if d.Status == format.StatusFailed {
+			failed = append(failed, id)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if !found[id] {
+			return fmt.Errorf("lightrag: retry document %q: %w", id, ErrNotFound)
+		}
+	}
+	for _, id := range failed {
+		err := r.db.store.SetStatus(r.ctx, id, format.StatusPending, "", 0)
+		if err != nil && !errors.Is(err, ErrNotFound) { // deleted meanwhile
+			return err
+		}
+		r.db.addBacklog()
+	}
+	return nil
+}
+
+// resume takes up, a page at a time, the documents that earlier runs left
+// unfinished and nobody has claimed. The documents are looked through only
+// when there may be some.
+func (r *run) resume() {
+	if r.ctx.Err() != nil {
+		return
+	}
+	r.single = false
+	jobs, err := r.unfinished()
+	defer func() {
+		for _, j := range jobs {
+			r.giveBack(j, false)
+		}
+	}()
+	if err == nil && len(jobs) == 0 { // an earlier process may have ended before its refresh
+		err = r.process(nil)
+	}
+	for page := range slices.Chunk(jobs, registerDocs) {
+		if err == nil {
+			err = r.process(page)
+		}
+	}
+	if err != nil {
+		r.cancel(err)
+	}
+}
+
+// unfinished claims what is pending and unclaimed, and reports on it.
+func (r *run) unfinished() (jobs []*job, err error) {
+	if !r.db.takeBacklog() {
+		return nil, nil
+	}
+	defer func() {
+		if err != nil {
+			r.db.addBacklog()
+		}
+	}()
+	view, err := r.db.store.View()
+	if err != nil {
+		return nil, err
+	}
+	defer view.Close()
+	err = view.Documents(func(id format.DocID, d format.Document) error {
+		if d.Status != format.StatusPending && d.Status != format.StatusProcessing {
+			return nil
+		}
+		j := r.job(id, len(r.report.Documents))
+		if j.claim == nil {
+			return nil
+		}
+		r.report.Documents = append(r.report.Documents, DocumentReport{
+			ID: d.ID, Path: d.Path, Status: StatusPending, Chunks: int(d.Chunks), Removed: int(d.Removed),
+		})
+		jobs = append(jobs, j)
+		return nil
+	})
+	return jobs, err
+}
