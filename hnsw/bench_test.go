@@ -49,8 +49,6 @@ func BenchmarkSearch(b *testing.B) {
 	}
 }
 
-func BenchmarkExact(b *testing.B) { benchSearch(b, SearchOptions{Exact: true}, nil) }
-
 // BenchmarkScan is what ExactBelow is chosen by: exact scans of the first rows.
 func BenchmarkScan(b *testing.B) {
 	for _, n := range []uint32{500, 1000, 2000, 4000} {

@@ -45,7 +45,11 @@ func NewGraph(dim int, o Options) (*Graph, error) {
 	}
 	g := &Graph{dim: dim, o: o, upperFree: 1, tails: map[uint32]uint32{}}
 	g.entry.Store(noEntry)
-	g.table.Store(&table{rows: simd.NewMatrix(dim)})
+	t := &table{rows: simd.NewMatrix(dim)}
+	if dim >= codesFromDim {
+		t.codes, t.turn = simd.NewMatrix8(dim), simd.NewRotator(dim, codesSeed)
+	}
+	g.table.Store(t)
 	g.scratches.New = func() any { return newScratch(g) }
 	return g, nil
 }
@@ -78,7 +82,7 @@ func (g *Graph) Append(vec []float32) (uint32, error) {
 	return g.append(func(row []float32) { simd.Scale(row, vec, norm) })
 }
 
-// append makes the next slot, lets fill write its row, and publishes it.
+// append makes the next slot, lets fill write its row unless it is to be placed later, and publishes it.
 func (g *Graph) append(fill func(row []float32)) (uint32, error) {
 	slot := g.bound.Load()
 	if slot >= MaxSlots {
@@ -103,7 +107,10 @@ func (g *Graph) append(fill func(row []float32)) (uint32, error) {
 		m, i := t.at(slot)
 		m.up[i] = uint32(at)
 	}
-	fill(t.row(slot))
+	if fill != nil {
+		fill(t.row(slot))
+		g.encodeRow(t, slot)
+	}
 	g.bound.Store(slot + 1)
 	return slot, nil
 }

@@ -77,7 +77,8 @@ func (ix *Index) Search(q []float32, k int, o IndexSearchOptions) ([]Result, err
 		return nil, nil
 	}
 	g := f.c.g
-	so := SearchOptions{Ef: o.Ef, Bound: f.bound, Exact: o.Exact, keepDead: true}
+	so := SearchOptions{Ef: o.Ef, Bound: f.bound, Exact: o.Exact, keepDead: true,
+		MinScore: o.MinScore, HasMinScore: o.HasMinScore}
 	if f.allow != nil || f.accept != nil || f.c.stale.Load() > 0 {
 		so.Accept = f.accNow
 	}

@@ -12,7 +12,7 @@ func (g *Graph) Grow(n uint32) error {
 	g.appending.Lock()
 	defer g.appending.Unlock()
 	for range n {
-		if _, err := g.append(func([]float32) {}); err != nil {
+		if _, err := g.append(nil); err != nil {
 			return err
 		}
 	}
@@ -29,7 +29,9 @@ func (g *Graph) Place(slot uint32, vec []float32) error {
 	if slot >= g.bound.Load() {
 		return fmt.Errorf("hnsw: place: %w: slot %d was not made", ErrInvalid, slot)
 	}
-	simd.Scale(g.table.Load().row(slot), vec, norm)
+	t := g.table.Load()
+	simd.Scale(t.row(slot), vec, norm)
+	g.encodeRow(t, slot)
 	return nil
 }
 
@@ -41,6 +43,8 @@ func (g *Graph) PlaceRow(slot uint32, row []float32) error {
 	if slot >= g.bound.Load() {
 		return fmt.Errorf("hnsw: place: %w: slot %d was not made", ErrInvalid, slot)
 	}
-	copy(g.table.Load().row(slot), row)
+	t := g.table.Load()
+	copy(t.row(slot), row)
+	g.encodeRow(t, slot)
 	return nil
 }

@@ -79,7 +79,7 @@ const sortedInsertLimit = 512
 type best struct {
 	list []rank
 	k    int
-	full bool // k were seen: what is not before bar is of no interest
+	full bool // k were seen, or there is a least score: what is not before bar is of no interest
 	bar  rank
 }
 
@@ -121,10 +121,13 @@ func (b *best) finish() {
 
 // raise sets the bar to the last of k sorted ranks.
 func (b *best) raise() {
-	if len(b.list) == b.k {
+	if len(b.list) == b.k && b.wants(b.list[b.k-1]) {
 		b.full, b.bar = true, b.list[b.k-1]
 	}
 }
+
+// demand makes scores below the given one unwanted.
+func (b *best) demand(score float32) { b.full, b.bar = true, makeRank(score, MaxSlots) }
 
 // push and pop make a binary min-heap of ranks: the best comes out first.
 func push(heap []rank, r rank) []rank {

@@ -5,14 +5,36 @@ import (
 	"github.com/lightctl/lightrag/hnsw/simd"
 )
 
-// scan scores every slot in [from, to) and adds those that pass the filter.
+// giveUp is the number of blocks that a scan reads without looking at codes after one in which they did not help.
+const giveUp = 15
+
+// scan adds the slots in [from, to) that pass the filter.
 func (c *scratch) scan(t *table, q []float32, from, to uint32, f *filter, b *best) {
-	for from < to {
-		n := min(to-from, scanBlock)
-		simd.DotRange(q, &t.rows, from, c.scores[:n])
-		c.addRange(from, n, f, b)
+	coded := c.useCodes(t, q, int(to-from))
+	for plain := 0; from < to; {
+		n := min(to-from, scanBlock, chunkSlots-from&chunkMask)
+		if coded && b.full && plain == 0 {
+			ids := c.hopeful(t, from, n, b.least())
+			c.score(t, q, ids, f, b)
+			if len(ids) > int(n)/2 {
+				plain = giveUp
+			}
+		} else {
+			simd.DotRange(q, &t.rows, from, c.scores[:n])
+			c.addRange(from, n, f, b)
+			plain = max(0, plain-1)
+		}
 		from += n
 	}
+}
+
+// useCodes prepares a scan of n rows for looking at codes first, or says that it had better not.
+func (c *scratch) useCodes(t *table, q []float32, n int) bool {
+	if t.turn == nil || n < codesFrom {
+		return false
+	}
+	c.prepare(t, q)
+	return true
 }
 
 // addRange adds n slots from first on, whose scores are in c.scores.
@@ -29,31 +51,41 @@ func (c *scratch) addRange(first, n uint32, f *filter, b *best) {
 	}
 }
 
-// scanBitmap does so for the slots of a bitmap, in slot order.
-func (c *scratch) scanBitmap(t *table, q []float32, bitmap *roaring.Bitmap, f *filter, b *best) {
+// scanBitmap does so for the slots of a bitmap, about n, in slot order.
+func (c *scratch) scanBitmap(t *table, q []float32, bitmap *roaring.Bitmap, n int, f *filter, b *best) {
+	coded := c.useCodes(t, q, n)
 	c.iterator.Initialize(bitmap)
 	for {
 		n := c.iterator.NextMany(c.ids[:scanBlock])
 		if n == 0 {
 			return
 		}
-		c.scanList(t, q, c.ids[:n], f, b)
+		c.addListed(t, q, c.ids[:n], coded, f, b)
 	}
 }
 
-// scanList does so for the listed slots below the filter's limit. slots may share memory with c.ids.
+// scanList does so for the listed slots.
 func (c *scratch) scanList(t *table, q []float32, slots []uint32, f *filter, b *best) {
+	coded := c.useCodes(t, q, len(slots))
 	for len(slots) > 0 {
 		block := slots[:min(len(slots), scanBlock)]
 		slots = slots[len(block):]
-		ids := c.ids[:0]
-		for _, slot := range block {
-			if slot < f.limit {
-				ids = append(ids, slot)
-			}
-		}
-		c.score(t, q, ids, f, b)
+		c.addListed(t, q, block, coded, f, b)
 	}
+}
+
+// addListed does so for those of a block of slots that are below the filter's limit. slots may be in c.ids.
+func (c *scratch) addListed(t *table, q []float32, slots []uint32, coded bool, f *filter, b *best) {
+	ids := c.ids[:0]
+	for _, slot := range slots {
+		if slot < f.limit {
+			ids = append(ids, slot)
+		}
+	}
+	if coded && b.full {
+		ids = c.hopefulOf(t, ids, b.least())
+	}
+	c.score(t, q, ids, f, b)
 }
 
 // score asks the filter only about slots that are good enough: its answer costs about as much as a score, and

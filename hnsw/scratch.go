@@ -2,6 +2,7 @@ package hnsw
 
 import (
 	"github.com/RoaringBitmap/roaring/v2"
+	"github.com/lightctl/lightrag/hnsw/simd"
 )
 
 // scratch is what one search or one link needs to write to. It is reused, so that a warm search does
@@ -15,6 +16,10 @@ type scratch struct {
 	found    []rank    // collected, best first
 	allow    []uint64  // one bit per allowed slot
 	iterator roaring.ManyIntIterator
+
+	coding   coding    // the query, where codes are looked at
+	turned   []float32 // a rotated row
+	products []int32   // of codes, scanBlock of them
 }
 
 // scanBlock is the number of rows a scan scores per kernel call.
@@ -22,7 +27,12 @@ const scanBlock = 64
 
 func newScratch(g *Graph) *scratch {
 	n := max(2*g.o.M, scanBlock)
-	return &scratch{q: make([]float32, g.dim), ids: make([]uint32, 0, n), scores: make([]float32, n)}
+	c := &scratch{q: make([]float32, g.dim), ids: make([]uint32, 0, n), scores: make([]float32, n)}
+	if g.dim >= codesFromDim {
+		c.turned, c.products = make([]float32, g.dim), make([]int32, scanBlock)
+		c.coding = coding{code: simd.NewQuery8(g.dim), bytes: make([]uint8, g.dim)}
+	}
+	return c
 }
 
 func (g *Graph) borrow() *scratch { return g.scratches.Get().(*scratch) }

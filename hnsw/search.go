@@ -73,6 +73,9 @@ func (g *Graph) search(c *scratch, k int, o *SearchOptions, only []uint32) []ran
 	ef = max(ef, k)
 	f := filter{t: t, limit: bound, dead: !o.keepDead && g.dead.Load() > 0, accept: o.Accept}
 	b := best{list: c.found[:0], k: k}
+	if o.HasMinScore {
+		b.demand(o.MinScore)
+	}
 	defer func() { c.found = b.list }()
 
 	if only != nil {
@@ -84,7 +87,7 @@ func (g *Graph) search(c *scratch, k int, o *SearchOptions, only []uint32) []ran
 	if o.Allow != nil {
 		allowed = int(min(o.Allow.GetCardinality(), uint64(bound)))
 		if o.Exact || g.scanIsCheaper(allowed, n, ef) || mark == 0 {
-			c.scanBitmap(t, c.q, o.Allow, &f, &b)
+			c.scanBitmap(t, c.q, o.Allow, allowed, &f, &b)
 			b.finish()
 			return b.list
 		}
@@ -101,6 +104,7 @@ func (g *Graph) search(c *scratch, k int, o *SearchOptions, only []uint32) []ran
 	if scanFrom == 0 {
 		b.list = c.found[:0]
 	}
+	b.raise()
 	c.scan(t, c.q, scanFrom, bound, &f, &b)
 	b.finish()
 	return b.list

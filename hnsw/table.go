@@ -16,6 +16,8 @@ const (
 // chunks; growing it makes a new one that shares them.
 type table struct {
 	rows  simd.Matrix
+	codes simd.Matrix8  // of rotated rows (see codes.go)
+	turn  *simd.Rotator // nil where no codes are kept
 	meta  []*meta
 	upper [][]uint32 // lists above layer 0, upperWords per chunk
 }
@@ -34,6 +36,8 @@ type meta struct {
 	// inDegree counts layer-0 lists that name the slot. Only linkers use it.
 	inDegree [chunkSlots]atomic.Uint32
 	dead     [chunkSlots / 64]atomic.Uint64
+	// coded is written with the row.
+	coded [chunkSlots]coded
 }
 
 // hasTwins is set in the count word of a layer-0 list whose slot begins a chain of twins: a walk reads that
@@ -102,13 +106,17 @@ func (t *table) with(slot uint32, upperChunk, m int) *table {
 	if !t.rows.Holds(slot) {
 		next.rows = t.rows.Grow()
 	}
+	if t.turn != nil && !t.codes.Holds(slot) {
+		next.codes = t.codes.Grow()
+	}
 	if int(slot>>chunkShift) == len(t.meta) {
 		next.meta = append(t.meta, &meta{links: make([]uint32, chunkSlots*(1+2*m))})
 	}
 	if upperChunk == len(t.upper) {
 		next.upper = append(t.upper, make([]uint32, upperWords))
 	}
-	if len(next.rows.Chunks) == len(t.rows.Chunks) && len(next.meta) == len(t.meta) && len(next.upper) == len(t.upper) {
+	if len(next.rows.Chunks) == len(t.rows.Chunks) && len(next.codes.Chunks) == len(t.codes.Chunks) &&
+		len(next.meta) == len(t.meta) && len(next.upper) == len(t.upper) {
 		return t
 	}
 	return &next
