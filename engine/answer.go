@@ -17,10 +17,9 @@ const NoAnswer = "Sorry, I'm not able to provide an answer to that question.[no-
 // fails after a part of a streamed answer, that part is in Result.Answer and
 // the error says what happened.
 func (db *DB) Query(ctx context.Context, q Query) (*Result, error) {
-	if err := db.begin(false); err != nil {
-		return nil, err
+	if db.closed.Load() {
+		return nil, fmt.Errorf("lightrag: query: %w", ErrClosed)
 	}
-	defer db.end()
 	start := time.Now()
 	r, err := db.retrieve(ctx, &q)
 	if err != nil {
@@ -31,7 +30,7 @@ func (db *DB) Query(ctx context.Context, q Query) (*Result, error) {
 	if err == nil && q.Stream != nil {
 		err = q.Stream(Event{Type: EventDone, Usage: r.Usage, Timings: r.Timings})
 	}
-	if lerr := db.saveLedger(); lerr != nil { // the answer is good all the same
+	if lerr := db.saveLedgerNowAndThen(); lerr != nil { // the answer is good all the same
 		db.opts.Logger.Warn("lightrag: the token ledger was not saved", "error", lerr)
 	}
 	if err != nil {

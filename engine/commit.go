@@ -11,17 +11,8 @@ import (
 // that existed before and whose text changes are embedded now when changed is
 // true; otherwise they become stale and are refreshed later, once for many
 // documents.
-func (db *DB) commit(ctx context.Context, c graphstore.Contribution, changed bool) (graphstore.CommitInfo, error) {
+func (db *DB) commit(ctx context.Context, c graphstore.Contribution, chunks []graphstore.Chunk, changed bool) (graphstore.CommitInfo, error) {
 	if err := db.index.waitLinked(ctx); err != nil {
-		return graphstore.CommitInfo{}, err
-	}
-	view, err := db.store.View()
-	if err != nil {
-		return graphstore.CommitInfo{}, err
-	}
-	chunks, err := view.DocumentChunks(c.Doc)
-	view.Close()
-	if err != nil {
 		return graphstore.CommitInfo{}, err
 	}
 	p, err := db.store.Prepare(ctx, c)

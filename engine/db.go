@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/lightctl/lightrag/format"
 	"github.com/lightctl/lightrag/graphstore"
@@ -24,13 +25,16 @@ type DB struct {
 	ledger  ledger
 	prompt  atomic.Pointer[promptCount] // of the last query
 
+	ledgerSaved atomic.Int64 // Unix seconds
+	progress    sync.Mutex   // one Options.Progress call at a time
+
 	calls      chan struct{} // model calls for documents in flight
 	refreshing chan struct{} // held by the one refresher
 
 	mu      sync.Mutex
 	claims  map[format.DocID]*claim
 	backlog bool // there may be unfinished documents that nobody has claimed
-	closed  bool
+	closed  atomic.Bool
 	active  sync.WaitGroup // running calls
 
 	closing sync.Mutex // one Close at a time
@@ -108,13 +112,13 @@ func Open(dir string, o Options) (*DB, error) {
 
 const defaultTokenizer = "o200k"
 
-// Close waits for running calls, saves the index and closes the store. Views
+// Close waits for running writes, saves the index and closes the store. Views
 // must be closed before: while some are open, Close waits a few seconds for
 // them, then returns an error and can be called again. Otherwise it is
 // idempotent.
 func (db *DB) Close() error {
 	db.mu.Lock()
-	db.closed = true
+	db.closed.Store(true)
 	db.mu.Unlock()
 	db.active.Wait()
 	db.closing.Lock()
@@ -147,7 +151,7 @@ func (db *DB) begin(write bool) error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	switch {
-	case db.closed:
+	case db.closed.Load():
 		return fmt.Errorf("lightrag: %w", ErrClosed)
 	case write && db.opts.ReadOnly:
 		return fmt.Errorf("lightrag: %w", ErrReadOnly)
@@ -163,6 +167,16 @@ func (db *DB) saveLedger() error {
 		return nil
 	}
 	return db.ledger.save(func(b []byte) error { return db.store.SetMeta(ledgerMeta, b) })
+}
+
+// saveLedgerNowAndThen saves at most once a minute: a question does not wait
+// for a disk. Close saves the rest.
+func (db *DB) saveLedgerNowAndThen() error {
+	last, now := db.ledgerSaved.Load(), time.Now().Unix()
+	if now-last < 60 || !db.ledgerSaved.CompareAndSwap(last, now) {
+		return nil
+	}
+	return db.saveLedger()
 }
 
 // Identity returns what was fixed when the store was created.

@@ -1,12 +1,14 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -86,8 +88,8 @@ func (db *DB) Resume(ctx context.Context) (*Report, error) {
 	return run.finish(nil)
 }
 
-// Retry processes failed documents again, all of them or those named, and
-// takes up unfinished ones. Finished model calls are not repeated.
+// Retry processes failed documents again, and those some of whose chunks
+// failed, all of them or those named, and takes up unfinished ones. Finished model calls are not repeated.
 func (db *DB) Retry(ctx context.Context, ids ...string) (*Report, error) {
 	if err := db.begin(true); err != nil {
 		return nil, err
@@ -135,8 +137,8 @@ func (db *DB) newDocument(d *Document) (graphstore.NewDocument, error) {
 	h := sha256.New()
 	blank := true
 	orders := make(map[int]bool, len(d.Chunks))
-	for i := range d.Chunks {
-		c := &d.Chunks[i]
+	byOrder := func(a, b Chunk) int { return cmp.Compare(a.Order, b.Order) }
+	for _, c := range slices.SortedFunc(slices.Values(d.Chunks), byOrder) { // the same document, however its chunks are listed
 		if c.Order < 0 || int64(c.Order) > 1<<32-1 {
 			return n, fmt.Errorf("%w: document %q: chunk order %d is not in 0..4294967295", ErrInvalid, n.ID, c.Order)
 		}

@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash"
+	"slices"
+	"strings"
 
 	"github.com/lightctl/lightrag/format"
 	"github.com/lightctl/lightrag/llm"
@@ -111,21 +113,27 @@ func (db *DB) complete(ctx context.Context, req llm.Request, worth cached) (repl
 	return r, err
 }
 
+// blankText is embedded for a text of white space, which models refuse.
+const blankText = "blank"
+
 // embed turns texts into vectors, cut to what the model takes. It returns
 // exactly one finite vector of the store's dimension per text, or an error.
 func (db *DB) embed(ctx context.Context, texts []string, purpose llm.Purpose) ([][]float32, error) {
 	if len(texts) == 0 {
 		return nil, nil
 	}
+	texts = slices.Clone(texts)
+	for i, t := range texts {
+		if strings.TrimSpace(t) == "" {
+			texts[i] = blankText
+		}
+	}
 	if limit := db.opts.Embedder.Info().MaxTokens; limit > 0 {
-		cut := make([]string, len(texts))
 		for i, t := range texts {
 			if len(t) > limit { // a token is at least one byte
-				t = db.tok.Cut(t, limit)
+				texts[i] = db.tok.Cut(t, limit)
 			}
-			cut[i] = t
 		}
-		texts = cut
 	}
 	vecs, err := db.opts.Embedder.Embed(ctx, texts, purpose)
 	if err != nil {

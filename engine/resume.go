@@ -8,7 +8,8 @@ import (
 	"github.com/lightctl/lightrag/format"
 )
 
-// retry makes failed documents pending again; ids limits them.
+// retry makes failed documents pending again, and processed ones some of whose
+// chunks had failed; ids limits them.
 func (r *run) retry(ids []string) error {
 	want := make(map[string]bool, len(ids))
 	for _, id := range ids {
@@ -26,7 +27,7 @@ func (r *run) retry(ids []string) error {
 			return nil
 		}
 		found[d.ID] = true
-		if d.Status == format.StatusFailed {
+		if d.Status == format.StatusFailed || d.Status == format.StatusProcessed && d.Failed > 0 {
 			failed = append(failed, id)
 		}
 		return nil

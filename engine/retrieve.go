@@ -19,10 +19,9 @@ import (
 // A blank question is ErrInvalid. When nothing is found the error is nil and
 // Result.Found is false.
 func (db *DB) Retrieve(ctx context.Context, q Query) (*Result, error) {
-	if err := db.begin(false); err != nil {
-		return nil, err
+	if db.closed.Load() {
+		return nil, fmt.Errorf("lightrag: retrieve: %w", ErrClosed)
 	}
-	defer db.end()
 	start := time.Now()
 	r, err := db.retrieve(ctx, &q)
 	if err != nil {

@@ -222,7 +222,7 @@ func (r *run) conclude(j *job, results []chunkResult, err error) bool {
 		if failed > 0 && r.db.opts.ChunkPolicy == FailDocument {
 			err = fmt.Errorf("lightrag: %d of %d chunks could not be extracted: %w", failed, len(j.chunks), firstFailure(results))
 		} else {
-			info, err = r.db.commit(r.ctx, c, r.single)
+			info, err = r.db.commit(r.ctx, c, j.chunks, r.single)
 			if err == nil {
 				r.documentCommitted(j, info, c)
 				return true
@@ -290,7 +290,9 @@ func (r *run) step(change func(*Progress)) {
 	change(&r.progress)
 	r.progress.Elapsed = time.Since(r.started)
 	if f := r.db.opts.Progress; f != nil {
+		r.db.progress.Lock() // runs of other calls report too
 		f(r.progress)
+		r.db.progress.Unlock()
 	}
 	r.mu.Unlock()
 }

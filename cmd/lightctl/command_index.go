@@ -52,7 +52,8 @@ func (a *app) indexCommand() *cobra.Command {
 	fl.BoolVar(&f.dryRun, "dry-run", false, "read, cut and estimate; nothing is stored and no model is called")
 	fl.StringVar(&f.tokenizer, "tokenizer", "", "o200k, cl100k or chars4; fixed when the store is created (default o200k)")
 	fl.IntVar(&f.gleaning, "gleaning", 1, "extraction rounds after the first (0 = none; at most 1 is used)")
-	fl.IntVar(&f.fragments, "summary-fragments", 8, "descriptions from which a model joins them (0 = never)")
+	fl.IntVar(&f.fragments, "summary-fragments", storedFragments, "descriptions from which a model joins them, 0 = never (default: as in the store, 8 in a new one)")
+	fl.Lookup("summary-fragments").DefValue = "0" // keeps the help from printing another default
 	fl.StringVar(&f.language, "language", "", "language of extracted texts (default: that of the document)")
 	fl.StringSliceVar(&f.entityTypes, "entity-types", nil, "types to extract, divided by commas")
 	fl.Int64Var(&f.maxFileMiB, "max-file-mib", 64, "largest file, or line of a jsonl file")
@@ -67,7 +68,7 @@ func (f *indexFlags) check(cmd *cobra.Command, paths []string) error {
 		return usagef("usage: %s", cmd.UseLine())
 	case f.gleaning < 0:
 		return usagef("--gleaning must not be negative")
-	case f.fragments < 0 || f.fragments == 1:
+	case cmd.Flags().Changed("summary-fragments") && (f.fragments < 0 || f.fragments == 1):
 		return usagef("--summary-fragments must be 0 (never) or at least 2, not %d", f.fragments)
 	case f.maxFileMiB < 1 || f.maxFileMiB > 1<<20:
 		return usagef("--max-file-mib must be at least 1, not %d", f.maxFileMiB)
@@ -92,6 +93,21 @@ func clean(words []string) []string {
 	return out
 }
 
+// storedFragments stands for a --summary-fragments that is not given.
+const storedFragments = -1
+
+// summaryFragments is the engine's number: 0 keeps that of the store, a
+// negative one means never.
+func (f *indexFlags) summaryFragments() int {
+	switch f.fragments {
+	case storedFragments:
+		return 0
+	case 0:
+		return -1
+	}
+	return f.fragments
+}
+
 // options are those of the engine. What is 0 on the command line means none,
 // which the engine writes as a negative number.
 func (f *indexFlags) options() engine.Options {
@@ -102,7 +118,7 @@ func (f *indexFlags) options() engine.Options {
 		return n
 	}
 	return engine.Options{
-		Tokenizer: f.tokenizer, Gleaning: none(f.gleaning), SummaryFragments: none(f.fragments),
+		Tokenizer: f.tokenizer, Gleaning: none(f.gleaning), SummaryFragments: f.summaryFragments(),
 		Language: f.language, EntityTypes: clean(f.entityTypes),
 	}
 }

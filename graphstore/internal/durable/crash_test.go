@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -101,9 +102,17 @@ type crashPoint struct {
 func crashScript(t *testing.T, percent int, wrap func(vfs.FS) vfs.FS) []crashPoint {
 	mem := vfs.NewCrashableMem()
 	rng := rand.New(rand.NewPCG(7, uint64(percent)))
+	var mu sync.Mutex // the log is synced on a goroutine of its own
 	var points []crashPoint
 	created, acked := false, 0
+	set := func(change func()) {
+		mu.Lock()
+		defer mu.Unlock()
+		change()
+	}
 	fs := errorfs.Wrap(mem, errorfs.InjectorFunc(func(op errorfs.Op) error {
+		mu.Lock()
+		defer mu.Unlock()
 		if op.Kind.ReadOrWrite() == errorfs.OpIsWrite && op.Kind != errorfs.OpFileWrite {
 			points = append(points, crashPoint{
 				name: fmt.Sprintf("%d: before %v of %s", len(points), op.Kind, op.Path),
@@ -122,11 +131,11 @@ func crashScript(t *testing.T, percent int, wrap func(vfs.FS) vfs.FS) []crashPoi
 	step := func(d *DB, first, end int) {
 		for i := first; i < end; i++ {
 			check(putVectors(d, i, i+1))
-			acked = i + 1
+			set(func() { acked = i + 1 })
 		}
 	}
 	d := mustOpen(t, disk, "store", Options{})
-	created = true
+	set(func() { created = true })
 	step(d, 0, 6)
 	_, err := sealBuffered(d, 5)
 	check(err)
