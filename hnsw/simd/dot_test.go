@@ -177,6 +177,29 @@ func TestLongScansAreSplit(t *testing.T) {
 	})
 }
 
+// Rows so long that a call may not even read four.
+func TestRowsLongerThanACall(t *testing.T) {
+	eachTier(t, func(t *testing.T) {
+		r := newRand(t)
+		m := NewMatrix(callLimit + 5)
+		for range 6 {
+			m = m.Grow()
+			fillSmall(r, m.Chunks[len(m.Chunks)-1][:100])
+		}
+		q, many, rows := make([]float32, m.Dim), make([]float32, 6), make([]float32, 6)
+		fillSmall(r, q)
+		DotMany(q, &m, []uint32{0, 1, 2, 3, 4, 5}, many)
+		DotRange(q, &m, 0, rows)
+		for i := range 6 {
+			if want := Dot(q, m.Row(uint32(i))); many[i] != want || rows[i] != want {
+				t.Errorf("row %d: %v and %v, want %v", i, many[i], rows[i], want)
+			}
+		}
+	})
+}
+
+const callLimit = 1 << 18
+
 func TestDotManyAndDotRangeRefuseWhatIsNotThere(t *testing.T) {
 	eachTier(t, func(t *testing.T) {
 		m := guardedMatrix(t, newRand(t), 16, 2, true)

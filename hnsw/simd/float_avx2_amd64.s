@@ -109,7 +109,7 @@ sum:
 // func dotRowsAVX2(q *float32, rows *unsafe.Pointer, first unsafe.Pointer, stride, n, dim int, out *float32)
 //
 // The n rows are those that rows points at or, where it is nil, those at first, first+stride, ...
-TEXT ·dotRowsAVX2(SB), NOSPLIT, $0-56
+TEXT ·dotRowsAVX2(SB), NOSPLIT, $16-56
 	MOVQ dim+40(FP), CX
 	MOVQ CX, DX
 	SHLQ $2, DX
@@ -120,6 +120,7 @@ TEXT ·dotRowsAVX2(SB), NOSPLIT, $0-56
 	MOVQ stride+24(FP), R13
 	MOVQ out+48(FP), DI
 	MOVQ n+32(FP), CX
+	#include "streams_amd64.h"
 
 group:
 	CMPQ  CX, $1
@@ -176,13 +177,16 @@ sum4:
 	VADDPS  X1, X0, X0
 	CMPQ    CX, $4
 	JLT     few
+	SUBQ    $4, CX
+	TESTQ   SI, SI
+	JZ      streams
 	VMOVUPS X0, (DI)
 	ADDQ    $16, DI
-	SUBQ    $4, CX
-	LEAQ    (R12)(R13*4), R12
-	TESTQ   SI, SI
-	JZ      group
 	ADDQ    $32, SI
+	JMP     group
+
+streams:
+	#include "scatter_amd64.h"
 	JMP     group
 
 few:

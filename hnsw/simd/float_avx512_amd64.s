@@ -102,7 +102,7 @@ sum:
 // func dotRowsAVX512(q *float32, rows *unsafe.Pointer, first unsafe.Pointer, stride, n, dim int, out *float32)
 //
 // The n rows are those that rows points at or, where it is nil, those at first, first+stride, ...
-TEXT ·dotRowsAVX512(SB), NOSPLIT, $0-56
+TEXT ·dotRowsAVX512(SB), NOSPLIT, $16-56
 	MOVQ q+0(FP), AX
 	MOVQ rows+8(FP), SI
 	MOVQ first+16(FP), R12
@@ -117,6 +117,7 @@ TEXT ·dotRowsAVX512(SB), NOSPLIT, $0-56
 	DECL R9
 	KMOVW R9, K1
 	MOVQ n+32(FP), CX
+	#include "streams_amd64.h"
 
 group:
 	CMPQ  CX, $1
@@ -183,13 +184,16 @@ sum4:
 	VADDPS  X1, X0, X0
 	CMPQ    CX, $4
 	JLT     few
+	SUBQ    $4, CX
+	TESTQ   SI, SI
+	JZ      streams
 	VMOVUPS X0, (DI)
 	ADDQ    $16, DI
-	SUBQ    $4, CX
-	LEAQ    (R12)(R13*4), R12
-	TESTQ   SI, SI
-	JZ      group
 	ADDQ    $32, SI
+	JMP     group
+
+streams:
+	#include "scatter_amd64.h"
 	JMP     group
 
 few:

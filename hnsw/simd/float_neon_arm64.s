@@ -98,6 +98,7 @@ TEXT ·dotRowsNEON(SB), NOSPLIT, $0-56
 	MOVD n+32(FP), R4
 	MOVD dim+40(FP), R5
 	MOVD out+48(FP), R6
+	#include "streams_arm64.h"
 
 group:
 	CMP $1, R4
@@ -181,11 +182,14 @@ sum4:
 	FADDP4(8, 0, 0)
 	CMP    $4, R4
 	BLT    few
-	VST1.P [V0.S4], 16(R6)
 	SUB    $4, R4
-	ADD    R3<<2, R2
-	CBZ    R1, group
+	CBZ    R1, streams
+	VST1.P [V0.S4], 16(R6)
 	ADD    $32, R1
+	B      group
+
+streams:
+	#include "scatter_arm64.h"
 	B      group
 
 few:

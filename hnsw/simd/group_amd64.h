@@ -39,12 +39,16 @@
 	JMP  start
 
 range:
+	// The next row of each stream, or two or three rows that follow one another.
 	MOVQ R12, R8
-	LEAQ (R12)(STRIDE*1), R9
-	LEAQ (R12)(STRIDE*2), R10
+	MOVQ apart-8(SP), R15
+	CMPQ CX, $4
+	CMOVQLT STRIDE, R15
+	LEAQ (R8)(R15*1), R9
+	LEAQ (R8)(R15*2), R10
+	LEAQ (R9)(R15*2), R11
 	CMPQ CX, $3
 	CMOVQLT R9, R10
-	LEAQ (R10)(STRIDE*1), R11
 	CMPQ CX, $4
 	CMOVQLT R10, R11
 

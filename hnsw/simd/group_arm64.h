@@ -32,11 +32,14 @@
 	B    start
 
 range:
+	// The next row of each stream, or two or three rows that follow one another.
+	CMP  $4, R4
+	CSEL LT, R3, R14, R7
 	MOVD R2, R8
-	ADD  R3, R2, R9
-	ADD  R3, R9, R10
+	ADD  R7, R2, R9
+	ADD  R7<<1, R8, R10
+	ADD  R7<<1, R9, R11
+	CSEL LT, R10, R11, R11
 	CMP  $3, R4
 	CSEL LT, R9, R10, R10
-	ADD  R3, R10, R11
-	CMP  $4, R4
-	CSEL LT, R10, R11, R11
+	CSEL LT, R9, R11, R11

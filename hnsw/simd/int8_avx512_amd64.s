@@ -45,7 +45,7 @@
 //
 // The n rows are those that rows points at or, where it is nil, those at first, first+stride, ... bias is taken
 // from each sum.
-TEXT ·dot8RowsAVX512(SB), NOSPLIT, $0-56
+TEXT ·dot8RowsAVX512(SB), NOSPLIT, $16-56
 	MOVQ q+0(FP), AX
 	MOVQ rows+8(FP), SI
 	MOVQ first+16(FP), R12
@@ -55,6 +55,7 @@ TEXT ·dot8RowsAVX512(SB), NOSPLIT, $0-56
 	MOVL bias+40(FP), R8
 	VMOVD R8, X15
 	VPBROADCASTD X15, X15
+	#include "streams_amd64.h"
 
 group:
 	CMPQ  CX, $1
@@ -93,13 +94,16 @@ sum4:
 	VPSUBD  X15, X0, X0
 	CMPQ    CX, $4
 	JLT     few
+	SUBQ    $4, CX
+	TESTQ   SI, SI
+	JZ      streams
 	VMOVDQU X0, (DI)
 	ADDQ    $16, DI
-	SUBQ    $4, CX
-	LEAQ    (R12)(DX*4), R12
-	TESTQ   SI, SI
-	JZ      group
 	ADDQ    $32, SI
+	JMP     group
+
+streams:
+	#include "scatter_amd64.h"
 	JMP     group
 
 few:

@@ -39,6 +39,7 @@ TEXT ·dot8RowsSDOT(SB), NOSPLIT, $0-56
 	MOVD n+32(FP), R4
 	MOVD out+48(FP), R6
 	VMOVI $128, V31.B16
+	#include "streams_arm64.h"
 
 group:
 	CMP $1, R4
@@ -75,11 +76,14 @@ main4:
 	VADDP V4.S4, V0.S4, V0.S4
 	CMP    $4, R4
 	BLT    few
-	VST1.P [V0.S4], 16(R6)
 	SUB    $4, R4
-	ADD    R3<<2, R2
-	CBZ    R1, group
+	CBZ    R1, streams
+	VST1.P [V0.S4], 16(R6)
 	ADD    $32, R1
+	B      group
+
+streams:
+	#include "scatter_arm64.h"
 	B      group
 
 few:
