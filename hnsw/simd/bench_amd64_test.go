@@ -1,0 +1,5 @@
+package simd
+
+import "github.com/viterin/vek/vek32"
+
+func init() { vekDot = vek32.Dot }
