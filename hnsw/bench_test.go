@@ -32,6 +32,7 @@ func benchSearch(b *testing.B, o SearchOptions, ok func(uint32) bool) {
 	dst := make([]Hit, 0, 10)
 	got := meanRecall(b, g, queries[:100], 10, o, ok)
 	b.ReportAllocs()
+	start := threadTime(b)
 	i := 0
 	for b.Loop() {
 		var err error
@@ -40,6 +41,7 @@ func benchSearch(b *testing.B, o SearchOptions, ok func(uint32) bool) {
 		}
 		i++
 	}
+	b.ReportMetric(float64(threadTime(b)-start)/float64(b.N)/1000, "cpu-us")
 	b.ReportMetric(got, "recall@10")
 }
 
@@ -51,7 +53,7 @@ func BenchmarkSearch(b *testing.B) {
 
 // BenchmarkScan is what ExactBelow is chosen by: exact scans of the first rows.
 func BenchmarkScan(b *testing.B) {
-	for _, n := range []uint32{500, 1000, 2000, 4000} {
+	for _, n := range []uint32{1000, 2000, 4000, 8000, 16_000} {
 		b.Run(fmt.Sprintf("rows=%d", n), func(b *testing.B) {
 			benchSearch(b, SearchOptions{Bound: n, Exact: true}, func(slot uint32) bool { return slot < n })
 		})

@@ -29,10 +29,11 @@ import (
 // computed.
 
 const (
-	// codesFromDim is the dimension from which codes are kept: below it rows are too short for them to pay.
-	codesFromDim = 64
-	// codesFrom is the number of rows from which a scan uses them; to prepare a query costs as much as some rows.
-	codesFrom = 256
+	// codesFrom is the number of rows from which a scan looks at codes: to prepare a query costs as much as some
+	// rows, and the first rows have to be scored to have something to compare with.
+	codesFrom = 512
+	// giveUp is the number of blocks that a scan scores without looking at codes after one where they did not help.
+	giveUp = 15
 
 	codesSeed = 0x6C69676874726167
 
@@ -106,6 +107,38 @@ type coding struct {
 	bytes []uint8
 	// The score of a slot is at most step*slot.step*product + perLost*slot.lost + rest.
 	step, perLost, rest float32
+
+	off  bool // not to be used in this scan
+	skip int  // blocks that are scored without it
+}
+
+// begin readies c.coding for a scan of n rows.
+func (c *scratch) begin(t *table, q []float32, n int) {
+	c.asked, c.passed = 0, 0
+	e := &c.coding
+	e.off, e.skip = t.turn == nil || n < codesFrom, 0
+	if !e.off {
+		c.prepare(t, q)
+	}
+}
+
+// helps says whether codes are to be looked at before the rows of the next block.
+func (e *coding) helps(b *best) bool {
+	if e.off || !b.full {
+		return false
+	}
+	if e.skip > 0 {
+		e.skip--
+		return false
+	}
+	return true
+}
+
+// judge is told how many rows of a block are left after looking at codes.
+func (e *coding) judge(left, of int) {
+	if left > of/2 {
+		e.skip = giveUp
+	}
 }
 
 // prepare makes c.coding the query q.

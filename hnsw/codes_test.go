@@ -65,7 +65,7 @@ func needsCodes(t testing.TB, g *Graph) {
 }
 
 func TestNoScoreIsAboveItsBound(t *testing.T) {
-	for _, dim := range []int{codesFromDim, 100, 384, 1000} {
+	for _, dim := range []int{64, 100, 384, 1000} {
 		for name, rows := range codeSets(400, dim) {
 			g := newTestGraph(t, dim, Options{})
 			needsCodes(t, g)
@@ -112,7 +112,7 @@ func searchBoth(t *testing.T, g *Graph, q []float32, k int, o SearchOptions) []H
 }
 
 func TestCodesDoNotChangeAnswers(t *testing.T) {
-	n, dims := 3000, []int{codesFromDim, 384}
+	n, dims := 3000, []int{64, 384}
 	if raceEnabled {
 		n, dims = 1200, dims[:1]
 	}
@@ -130,12 +130,17 @@ func TestCodesDoNotChangeAnswers(t *testing.T) {
 					allow.Add(slot)
 				}
 				accept := func(slot uint32) bool { return slot%5 < 2 }
+				few := func(slot uint32) bool { return slot%47 == 5 }
 				queries := append(clusters(63, 5, dim), rows[0], rows[1], rows[n/2])
 				for _, q := range queries {
 					for _, k := range []int{1, 10, 100, 600, n} {
 						hits := searchBoth(t, g, q, k, SearchOptions{Exact: true})
 						searchBoth(t, g, q, k, SearchOptions{Exact: true, Accept: accept, Bound: uint32(n) - 100})
 						searchBoth(t, g, q, k, SearchOptions{Exact: true, Allow: allow})
+						searchBoth(t, g, q, k, SearchOptions{Exact: true, Accept: few})
+						searchBoth(t, g, q, k, SearchOptions{Exact: true, Allow: allow, Accept: func(slot uint32) bool {
+							return slot%2 == 1 && few(slot)
+						}})
 						least := hits[len(hits)/2].Score
 						above := searchBoth(t, g, q, k, SearchOptions{Exact: true, MinScore: least, HasMinScore: true})
 						cut := slices.IndexFunc(hits, func(h Hit) bool { return h.Score < least })
@@ -150,6 +155,10 @@ func TestCodesDoNotChangeAnswers(t *testing.T) {
 				want := oracle(g, rows[1], 20, func(slot uint32) bool { return slot%7 != 0 })
 				if got := searchBoth(t, g, rows[1], 20, SearchOptions{}); !slices.Equal(got, want) {
 					t.Errorf("%v, want %v", got, want)
+				}
+				want = oracle(g, rows[1], 20, func(slot uint32) bool { return slot%7 != 0 && few(slot) })
+				if got := searchBoth(t, g, rows[1], 20, SearchOptions{Accept: few}); !slices.Equal(got, want) {
+					t.Errorf("few pass: %v, want %v", got, want)
 				}
 			})
 		}

@@ -16,6 +16,15 @@
 // Hits are ordered by score descending, then slot ascending, and there are always min(k, eligible) of them:
 // where the walk cannot promise that, or would cost more than looking at every row, an exact scan answers.
 //
+// # Scans
+//
+// Beside its row, a slot has a code: the row rotated and rounded to one byte per element, and the distance between
+// the two. From codes a scan reads what the score of a slot is at most, and only where that reaches the worst hit
+// so far does it read the row, four times as long. Hits are those of a scan of all rows, bit by bit. For 384
+// dimensions a scan takes about 10 ns a row (10 to 20 where codes come from memory; 25 to 70 without codes), a
+// code costs 2 us when a row is appended, and 392 bytes. There are codes from 64 dimensions on, for amd64 and
+// arm64; files do not hold them.
+//
 // # Concurrency
 //
 // Any number of searches run beside one Append and one Link. Searches take no lock, and allocate nothing once

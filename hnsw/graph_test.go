@@ -207,7 +207,7 @@ func TestAFilterThatPassesEverythingChangesNothing(t *testing.T) {
 	g := built(t, rows, Options{ExactBelow: -1, M: 5, EfConstruction: 30})
 	everything := func(uint32) bool { return true }
 	for _, q := range clusters(31, 100, 64) {
-		for _, ef := range []int{10, 40} {
+		for _, ef := range []int{10, 20} { // with more, a filtered walk is given up for a scan
 			plain, err := g.Search(q, 10, SearchOptions{Ef: ef}, nil)
 			if err != nil {
 				t.Fatal(err)

@@ -10,8 +10,8 @@ const (
 	DefaultM              = 16
 	DefaultEfConstruction = 200
 	DefaultEfSearch       = 64
-	// DefaultExactBelow is about where a scan of 384-d rows costs as much as a walk with ef 64.
-	DefaultExactBelow = 1500
+	// DefaultExactBelow is about where a scan of 384-d rows costs as much as a walk with ef 64, 0.1 ms.
+	DefaultExactBelow = 8192
 )
 
 const (
@@ -30,8 +30,8 @@ type Options struct {
 	EfConstruction int
 	// EfSearch is the number of candidates a search collects when it does not say. 0 means DefaultEfSearch.
 	EfSearch int
-	// ExactBelow is the number of slots up to which every search is an exact scan. 0 means
-	// DefaultExactBelow, a negative value turns the rule off.
+	// ExactBelow is the number of slots up to which every search is an exact scan, which then needs no links. 0
+	// means DefaultExactBelow, a negative value turns the rule off.
 	ExactBelow int
 	// Seed varies the layers that slots are given. The same seed, the same rows in the same order and one
 	// linking worker give the same graph.

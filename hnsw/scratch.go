@@ -20,6 +20,8 @@ type scratch struct {
 	coding   coding    // the query, where codes are looked at
 	turned   []float32 // a rotated row
 	products []int32   // of codes, scanBlock of them
+
+	asked, passed int // questions to the filter of a scan, and how many slots passed
 }
 
 // scanBlock is the number of rows a scan scores per kernel call.

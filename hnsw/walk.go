@@ -159,27 +159,23 @@ func (c *scratch) walkSome(g *Graph, t *table, q []float32, n uint32, layer, ef 
 const unlimited = math.MaxInt
 
 // hopeless says whether a walk had better be left to a scan, by what it has scored, tested and let pass. A scan
-// of n slots tests each and scores those that pass, of which the walk has seen a sample unless their number
-// is known; a row costs it a third of what it costs a walk, which fetches rows at random.
+// of a list scores what is on it; one of all n slots looks at their rows or codes in order, for half of that each,
+// and tests few.
 func hopeless(n, allowed, ef, found, scored, tested, passed int) bool {
 	const fewest = 128 // below it the sample says little, and there is little to lose
 	if scored < fewest || allowed == unlimited {
 		return false
 	}
-	const testsPerScore = 10
-	eligible := float64(allowed)
+	price := float64(allowed) / walkPerScan
 	if allowed < 0 {
-		eligible = float64(n)/testsPerScore + float64(n)*float64(passed)/float64(tested)
+		price = float64(n) / 2 / walkPerScan
 	}
-	price := eligible / walkPerScan
-	if found < ef {
-		// As many are still to come as the share that passes promises; see scanIsCheaper.
-		return rowsPerEf*float64(ef)*float64(tested) > price*float64(max(passed, 1))
+	// As many are to be scored in all as the share that passes promises; see scanIsCheaper.
+	total := rowsPerEf * float64(ef) * float64(tested) / float64(max(passed, 1))
+	if found < ef || float64(scored) < total/4 {
+		return total > price
 	}
 	return float64(scored) > price
 }
 
-const (
-	rowsPerEf   = 7 // rows that an unfiltered walk scores, per ef
-	walkPerScan = 3 // cost of one of them, in rows of a scan
-)
+const rowsPerEf = 7 // rows that an unfiltered walk scores, per ef
