@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/RoaringBitmap/roaring/v2"
@@ -256,5 +258,54 @@ func TestCodesRuleOutMostRows(t *testing.T) {
 	}
 	if mean := hopeful / len(queries); mean < 10 || mean > 60 {
 		t.Errorf("%d rows of 4000 may be among the ten best", mean)
+	}
+}
+
+// Codes are there when a row can be seen, however it came.
+func TestCodesAreWrittenBesideSearches(t *testing.T) {
+	const n, dim = 2000, 64
+	rows := clusters(72, n, dim)
+	g := newTestGraph(t, dim, Options{})
+	needsCodes(t, g)
+	if err := g.Grow(n / 2); err != nil {
+		t.Fatal(err)
+	}
+	var placing sync.WaitGroup
+	for w := range 4 {
+		placing.Go(func() {
+			for slot := w; slot < n/2; slot += 4 {
+				if err := g.Place(uint32(slot), rows[slot]); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	placing.Wait()
+	var searching sync.WaitGroup
+	var done atomic.Bool
+	for w := range 2 {
+		searching.Go(func() {
+			r := rand.New(rand.NewPCG(uint64(w), 4))
+			for !done.Load() {
+				slot := g.Bound() - 1
+				if w == 1 {
+					slot = r.Uint32N(slot)
+				}
+				hits, err := g.Search(rows[slot], 1, SearchOptions{Exact: true}, nil)
+				if err != nil || len(hits) != 1 || hits[0].Slot != slot {
+					t.Errorf("slot %d: %v %v", slot, hits, err)
+					return
+				}
+			}
+		})
+	}
+	appendAll(t, g, rows[n/2:])
+	done.Store(true)
+	searching.Wait()
+	for slot := uint32(0); slot < n; slot += 10 {
+		hits := searchBoth(t, g, rows[slot], 1, SearchOptions{Exact: true})
+		if hits[0].Slot != slot {
+			t.Fatalf("slot %d: %v", slot, hits)
+		}
 	}
 }

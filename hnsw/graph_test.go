@@ -316,9 +316,9 @@ func TestSearchDoesNotAllocate(t *testing.T) {
 	if raceEnabled {
 		t.Skip("sync.Pool drops items under the race detector")
 	}
-	g := built(t, clusters(20, 3000, 32), Options{ExactBelow: -1, EfConstruction: 40})
-	appendAll(t, g, clusters(21, 100, 32)) // some unlinked
-	q := clusters(22, 1, 32)[0]
+	g := built(t, clusters(20, 3000, 64), Options{ExactBelow: -1, EfConstruction: 40})
+	appendAll(t, g, clusters(21, 600, 64)) // some unlinked, enough for codes
+	q := clusters(22, 1, 64)[0]
 	allow := roaring.New()
 	allow.AddRange(100, 2900)
 	few := roaring.BitmapOf(1, 5, 9, 2000)

@@ -2,12 +2,12 @@ package hnsw
 
 // Stats describes a Graph or an Index at about one moment.
 type Stats struct {
-	Slots  int // appended
-	Linked int // below the mark
-	Dead   int // killed, or replaced and deleted
-	Twins  int // linked slots that hold the row of an earlier one
-	Layers int // of the graph, 0 while nothing is linked
-	Links  int // on layer 0
+	Slots  int   // appended
+	Linked int   // below the mark
+	Dead   int   // killed, or replaced and deleted
+	Twins  int   // linked slots that hold the row of an earlier one
+	Layers int   // of the graph, 0 while nothing is linked
+	Links  int   // on layer 0
 	Bytes  int64 // of rows, codes and links; of 384 dimensions and M 16 about 2,100 per slot
 }
 
