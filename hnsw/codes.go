@@ -56,10 +56,7 @@ var uncoded = coded{lost: float32(math.Inf(1))}
 // encode writes the code of v to code. It leaves the rotated v in turned, which has its length.
 func encode(r *simd.Rotator, code []uint8, turned, v []float32) coded {
 	r.Rotate(turned, v)
-	most := float32(0)
-	for _, x := range turned {
-		most = max(most, x, -x)
-	}
+	most := largest(turned)
 	scale := 127 / most
 	c := coded{step: most / 127}
 	if !(scale > 0 && scale < math.MaxFloat32 && c.step > 0) {
@@ -84,6 +81,25 @@ func encode(r *simd.Rotator, code []uint8, turned, v []float32) coded {
 	}
 	c.lost = float32(math.Sqrt((s0+s1)+(s2+s3))*(1+4*roundOff)) + 4*roundOff
 	return c
+}
+
+// largest returns the largest absolute value. Among numbers without a sign the order is that of their bits, a NaN
+// being the largest.
+func largest(v []float32) float32 {
+	const abs = 1<<31 - 1
+	var b0, b1, b2, b3 uint32
+	for len(v) >= 4 {
+		x := (*[4]float32)(v)
+		b0 = max(b0, math.Float32bits(x[0])&abs)
+		b1 = max(b1, math.Float32bits(x[1])&abs)
+		b2 = max(b2, math.Float32bits(x[2])&abs)
+		b3 = max(b3, math.Float32bits(x[3])&abs)
+		v = v[4:]
+	}
+	for _, x := range v {
+		b0 = max(b0, math.Float32bits(x)&abs)
+	}
+	return math.Float32frombits(max(b0, b1, b2, b3))
 }
 
 // encodeRow makes the code of a slot whose row is written. The slot is not yet published, or being placed.

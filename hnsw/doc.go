@@ -22,7 +22,7 @@
 // the two. From codes a scan reads what the score of a slot is at most, and only where that reaches the worst hit
 // so far does it read the row, four times as long. Hits are those of a scan of all rows, bit by bit. For 384
 // dimensions a scan takes about 10 ns a row (10 to 20 where codes come from memory; 25 to 70 without codes), a
-// code costs 2 us when a row is appended, and 392 bytes. There are codes from 64 dimensions on, for amd64 and
+// code costs 1 us when a row is appended, and 392 bytes. There are codes from 64 dimensions on, for amd64 and
 // arm64; files do not hold them.
 //
 // # Concurrency
