@@ -36,7 +36,9 @@ func pebbleOptions(o Options, fs vfs.FS, h *health, cache *pebble.Cache, readOnl
 	// All it adds is to start a second compaction within 100 ms rather than
 	// when the first one ends: one that waits is granted by the end of another.
 	p.Experimental.CompactionScheduler = pebble.NewConcurrencyLimitSchedulerWithNoPeriodicGrantingForTest()
-	p.ApplyCompressionSettings(func() pebble.DBCompressionSettings { return pebble.DBCompressionBalanced })
+	// A commit on a store that was just opened reads cold blocks: unpacking them
+	// with zstd was a seventh of its CPU, and saves 7 % of the disk.
+	p.ApplyCompressionSettings(func() pebble.DBCompressionSettings { return pebble.DBCompressionFastest })
 	for i := range p.Levels {
 		p.Levels[i].BlockSize = 32 << 10
 		p.Levels[i].IndexBlockSize = 256 << 10
