@@ -34,14 +34,12 @@ type staleKey struct {
 	owner uint32
 }
 
-// maxOvertaken bounds the rounds that later changes may void before refresh
-// leaves the rest to whoever made those changes.
-const maxOvertaken = 16
-
-// refresh works until nothing is stale. A summary that the model will not make
-// is left out, its root stays stale, and the first such error is returned at
-// the end; any other error ends the work. What the model was asked is returned
-// as usage and cache hits.
+// refresh works until nothing is stale that was so when it began: what later
+// commits make stale is left to the calls that commit it, or one call would
+// work for all others. A summary that the model will not make is left out, its
+// root stays stale, and the first such error is returned at the end; any other
+// error ends the work. What the model was asked is returned as usage and cache
+// hits.
 func (db *DB) refresh(ctx context.Context) (usage llm.Usage, cached int, err error) {
 	select {
 	case db.refreshing <- struct{}{}:
@@ -49,54 +47,66 @@ func (db *DB) refresh(ctx context.Context) (usage llm.Usage, cached int, err err
 	case <-ctx.Done():
 		return usage, cached, context.Cause(ctx)
 	}
+	view, err := db.store.View()
+	if err != nil {
+		return usage, cached, err
+	}
+	begun := view.Seq()
+	view.Close()
 	var left error
 	skip := make(map[staleKey]struct{})
-	for overtaken := 0; ; {
-		if ctx.Err() != nil {
-			return usage, cached, context.Cause(ctx)
-		}
-		roots, err := db.store.Stale(refreshPage + len(skip))
-		if err != nil {
-			return usage, cached, err
-		}
-		roots = slices.DeleteFunc(roots, func(r graphstore.StaleRoot) bool {
-			_, tried := skip[staleKey{r.Kind, r.Owner}]
-			return tried
-		})
-		if len(roots) == 0 {
-			return usage, cached, left
-		}
-		s, err := db.summarise(ctx, roots)
-		usage, cached = usage.Add(s.usage), cached+s.cached
-		if err != nil {
-			return usage, cached, err
-		}
-		for i, e := range s.failed {
-			if e != nil {
-				skip[staleKey{roots[i].Kind, roots[i].Owner}] = struct{}{}
-				left = cmp.Or(left, e)
+	for again := true; again; { // a summary that is made leaves a vector to be made
+		again = false
+		var kind graphstore.Kind
+		var owner uint32
+		for {
+			if ctx.Err() != nil {
+				return usage, cached, context.Cause(ctx)
 			}
-		}
-		if err := db.embedStale(ctx, roots, s); err != nil {
-			return usage, cached, err
-		}
-		info, err := db.store.Refresh(ctx, s.done)
-		if err != nil {
-			return usage, cached, err
-		}
-		db.index.wake()
-		switch {
-		case info.Applied > 0:
-			overtaken = 0
-		case info.Superseded > 0:
-			overtaken++
-		case !s.anyFailed():
-			return usage, cached, fmt.Errorf("lightrag: refresh: %d stale roots cannot be refreshed, the first is %s %d", len(roots), roots[0].Kind, roots[0].Owner)
-		}
-		if overtaken > maxOvertaken {
-			return usage, cached, fmt.Errorf("lightrag: refresh: %d stale roots change faster than they can be refreshed", len(roots))
+			roots, err := db.store.StaleFrom(kind, owner, refreshPage)
+			if err != nil {
+				return usage, cached, err
+			}
+			if len(roots) == 0 {
+				break
+			}
+			last := &roots[len(roots)-1]
+			if kind, owner = last.Kind, last.Owner+1; owner == 0 {
+				kind++
+			}
+			roots = slices.DeleteFunc(roots, func(r graphstore.StaleRoot) bool {
+				_, tried := skip[staleKey{r.Kind, r.Owner}]
+				return tried || r.Seq > begun
+			})
+			if len(roots) == 0 {
+				continue
+			}
+			s, err := db.summarise(ctx, roots)
+			usage, cached = usage.Add(s.usage), cached+s.cached
+			if err != nil {
+				return usage, cached, err
+			}
+			for i, e := range s.failed {
+				if e != nil {
+					skip[staleKey{roots[i].Kind, roots[i].Owner}] = struct{}{}
+					left = cmp.Or(left, e)
+				}
+			}
+			if err := db.embedStale(ctx, roots, s); err != nil {
+				return usage, cached, err
+			}
+			info, err := db.store.Refresh(ctx, s.done)
+			if err != nil {
+				return usage, cached, err
+			}
+			db.index.wake()
+			if info.Applied+info.Superseded == 0 && !s.anyFailed() {
+				return usage, cached, fmt.Errorf("lightrag: refresh: %d stale roots cannot be refreshed, the first is %s %d", len(roots), roots[0].Kind, roots[0].Owner)
+			}
+			again = again || info.Applied > 0
 		}
 	}
+	return usage, cached, left
 }
 
 // summaries is what summarise made of a list of stale roots; done and failed

@@ -11,7 +11,10 @@ import (
 // are to be re-made, at most max of them (max <= 0: all). Summaries come first: while
 // one is missing, an owner that has a vector keeps it, because the text to
 // embed will change again.
-func (s *Store) Stale(max int) ([]StaleRoot, error) {
+func (s *Store) Stale(max int) ([]StaleRoot, error) { return s.StaleFrom(0, 0, max) }
+
+// StaleFrom is Stale from an owner on, in the order of kind and owner.
+func (s *Store) StaleFrom(kind Kind, owner uint32, max int) ([]StaleRoot, error) {
 	var out []StaleRoot
 	st, err := s.acquire()
 	if err == nil {
@@ -19,7 +22,7 @@ func (s *Store) Stale(max int) ([]StaleRoot, error) {
 		r := newRows(st.snap)
 		d := s.deriver(st, r, nil)
 		lower, _ := format.TableBounds(format.TableStale)
-		err = r.scan(lower, func(key, value []byte) (bool, error) {
+		err = r.scanFrom(format.AppendStaleKey(nil, kind, owner), lower, func(key, value []byte) (bool, error) {
 			kind, owner, err := format.DecodeStaleKey(key)
 			if err != nil {
 				return false, err
@@ -61,6 +64,7 @@ func (d *deriver) staleRoot(kind Kind, owner uint32, stale format.Stale) (StaleR
 	if err := d.renew(c); err != nil {
 		return root, err
 	}
+	root.Seq = c.agg.LastSeq
 	root.Text, root.TextHash, root.Summaries = c.next.text, c.next.rec.TextHash, c.next.jobs
 	root.NeedVector = stale.Vector && (!stale.Summary || c.rec.VectorVersion == 0)
 	return root, nil

@@ -65,11 +65,16 @@ func (r *rows) iter(t format.Table) (*pebble.Iterator, error) {
 // scan calls fn for the rows whose keys begin with prefix, in order, until it
 // returns false. Keys and values are only lent.
 func (r *rows) scan(prefix []byte, fn func(key, value []byte) (bool, error)) error {
+	return r.scanFrom(prefix, prefix, fn)
+}
+
+// scanFrom is scan from the key start on.
+func (r *rows) scanFrom(start, prefix []byte, fn func(key, value []byte) (bool, error)) error {
 	it, err := r.iter(format.Table(prefix[0]))
 	if err != nil {
 		return err
 	}
-	for ok := it.SeekGE(prefix); ok && bytes.HasPrefix(it.Key(), prefix); ok = it.Next() {
+	for ok := it.SeekGE(start); ok && bytes.HasPrefix(it.Key(), prefix); ok = it.Next() {
 		value, err := it.ValueAndErr()
 		if err != nil {
 			return err

@@ -152,6 +152,7 @@ type DeleteInfo struct {
 type StaleRoot struct {
 	Kind       Kind
 	Owner      uint32
+	Seq        uint64 // of the last commit that changed its fragments; 0 for a chunk
 	Text       string // to embed
 	TextHash   uint64
 	NeedVector bool
