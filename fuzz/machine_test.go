@@ -42,6 +42,7 @@ func newMachine(t tb, src source) *machine {
 func options() engine.Options {
 	return engine.Options{
 		Completer: copier{}, Embedder: bag{}, Tokenizer: "chars4", SummaryFragments: -1, Gleaning: -1, Concurrency: 2,
+		MaxSources: -1, // the model does not cut, and a quick machine makes hubs of more than 200 sources
 		// Segments are written after every few documents.
 		Storage: engine.Storage{CacheBytes: 1 << 20, MemTableBytes: 1 << 20, SealBytes: 4096},
 	}
