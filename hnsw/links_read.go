@@ -92,7 +92,26 @@ func (l *linksLoader) load(h *linksHeader) error {
 	if err == nil && l.member(h.entrySlot) {
 		err = l.in.corrupt("header", "the entry is not a node", nil)
 	}
+	if err == nil {
+		err = l.onlyNodes()
+	}
 	return err
+}
+
+// onlyNodes refuses lists that name a member of a chain: a walk would find it twice, as a neighbour and as a
+// twin. Who is a member is known when all blocks are read.
+func (l *linksLoader) onlyNodes() error {
+	for slot := range l.mark {
+		for layer := range levelOf(l.g.o.Seed, slot, l.g.o.M) + 1 {
+			list := l.g.list(l.t, slot, layer)
+			for _, id := range list[1:][:list[0]&^hasTwins] {
+				if l.member(id) {
+					return l.in.corrupt("links", fmt.Sprintf("slot %d, layer %d: neighbour %d is a twin", slot, layer, id), nil)
+				}
+			}
+		}
+	}
+	return nil
 }
 
 func (l *linksLoader) member(slot uint32) bool { return l.members[slot>>6]>>(slot&63)&1 != 0 }
