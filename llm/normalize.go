@@ -108,6 +108,17 @@ func cutName(s string) string {
 // endpoint that was never described, stays upper case. It reports false for a
 // type that is empty or holds a character of '()<>|/\.
 func NormalizeType(s string) (string, bool) {
+	for range maxNamePasses { // taking spaces out can make an escape of what was none
+		next, ok := typeOnce(s)
+		if !ok || next == s {
+			return next, ok
+		}
+		s = next
+	}
+	return "", false
+}
+
+func typeOnce(s string) (string, bool) {
 	s = strings.ReplaceAll(s, "，", ",")
 	for s != "" {
 		var head string
