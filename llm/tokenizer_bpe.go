@@ -50,28 +50,38 @@ func newBPE(name string, enc tokenizer.Encoding) *bpe {
 
 func (t *bpe) Name() string { return t.name }
 
-// ends returns the byte offset at which each token of s, valid UTF-8, ends. The
-// offsets cover s: should the codec ever fail or skip something, what it left
-// out is counted one token per code point.
-func (t *bpe) ends(s string) []int {
-	out := make([]int, 0, len(s)/3+1)
+// walk yields the byte offset at which each token of s, valid UTF-8, ends. The
+// tokens cover s: the codec's splitting leaves out a character here and there
+// (a control character before a letter, say), and such a one is one token.
+func (t *bpe) walk(s string, yield func(end int)) {
 	from := 0
 	pieces(s, pieceBytes, func(p string) {
 		at := 0
-		for _, tok := range t.encode(p) {
-			if len(tok) == 0 || !strings.HasPrefix(p[at:], tok) {
-				break
-			}
-			at += len(tok)
-			out = append(out, from+at)
-		}
-		for at < len(p) {
+		skip := func() {
 			_, n := utf8.DecodeRuneInString(p[at:])
 			at += n
-			out = append(out, from+at)
+			yield(from + at)
+		}
+		for _, tok := range t.encode(p) {
+			for at < len(p) && !strings.HasPrefix(p[at:], tok) {
+				skip()
+			}
+			if at < len(p) {
+				at += len(tok)
+				yield(from + at)
+			}
+		}
+		for at < len(p) {
+			skip()
 		}
 		from += len(p)
 	})
+}
+
+// ends returns the byte offset at which each token of s, valid UTF-8, ends.
+func (t *bpe) ends(s string) []int {
+	out := make([]int, 0, len(s)/3+1)
+	t.walk(s, func(end int) { out = append(out, end) })
 	return out
 }
 
@@ -87,15 +97,7 @@ func (t *bpe) encode(s string) []string {
 
 func (t *bpe) Count(s string) int {
 	total := 0
-	pieces(validUTF8(s), pieceBytes, func(p string) {
-		if c := t.codec(); c != nil {
-			if n, err := c.Count(p); err == nil {
-				total += n
-				return
-			}
-		}
-		total += len(t.ends(p))
-	})
+	t.walk(validUTF8(s), func(int) { total++ })
 	return total
 }
 
