@@ -1,0 +1,5 @@
+//go:build !(linux || darwin) || race
+
+package arena
+
+const alwaysMoves = true
