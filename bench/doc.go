@@ -16,6 +16,11 @@
 //
 //     go run ./bench/report [--quick] [--json]
 //
+//   - ann is the command that compares package hnsw with other vector
+//     indexes:
+//
+//     go run ./bench/ann [--quick] [--json]
+//
 // # Benchmarks
 //
 //	go test ./bench -run '^$' -bench . [-short]

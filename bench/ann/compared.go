@@ -1,0 +1,163 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/pprof"
+	"strings"
+
+	"github.com/lightctl/lightrag/bench/measure"
+)
+
+// modes are the ways of ours to search that a comparison has.
+func modes() []mode {
+	m := []mode{onCodes}
+	if o := onRows.options(0); walkRows(&o) {
+		m = append(m, onRows)
+	}
+	return append(m, onAll)
+}
+
+// goals of the comparison with hnswlib, by data set.
+type goals struct{ qps, rows, build string }
+
+func goalsOf(d *dataset) goals {
+	switch {
+	case d.name == "real text":
+		return goals{qps: ">= 4", rows: ">= 1.9", build: "<= 0.25"}
+	case d.dim == 384:
+		return goals{qps: ">= 3", build: "<= 0.25"}
+	}
+	return goals{qps: ">= 3"}
+}
+
+// compared reports what the contenders have shown on a data set, with the goals at a recall.
+func (r *runner) compared(d *dataset, at float64, all []*contender, missing map[string]error) {
+	goal := goalsOf(d)
+	find := func(title string) *contender {
+		for _, c := range all {
+			if c.ours != nil && c.ours.mode.title == title || c.ours == nil && c.peer.peer == title {
+				return c
+			}
+		}
+		return nil
+	}
+	at384 := fmt.Sprintf("%s, recall %v: ", d, at)
+	hnswlib := find("hnswlib")
+	why := "no hnswlib on this machine (" + aptLine + ")"
+	if err, ok := missing["hnswlib"]; ok {
+		why = err.Error()
+	} else if hnswlib == nil {
+		why = "--peers leaves hnswlib out"
+	}
+	seeds := fmt.Sprintf("median of %d seeds; ", r.o.seeds)
+	versus := func(c *contender, goal string) {
+		figure := at384 + c.name() + " / hnswlib"
+		if hnswlib == nil {
+			r.missing(figure, "ratio", goal, why)
+			return
+		}
+		v, ok := ratioAt(c.curves, hnswlib.curves, at)
+		r.maybe(figure, v, ok, "ratio", goal, seeds+"queries per CPU second, hnswlib "+hnswlib.version(), "not both reach this recall, or one starts above it")
+	}
+	versus(find(onCodes.title), goal.qps)
+	if c := find(onRows.title); c != nil {
+		versus(c, goal.rows)
+	}
+	figure := fmt.Sprintf("%s, build CPU: lightrag / hnswlib", d)
+	if hnswlib == nil {
+		r.missing(figure, "ratio", goal.build, why)
+	} else {
+		var ratios []float64
+		for i, b := range find(onCodes.title).builds {
+			ratios = append(ratios, b.CPU.Seconds()/hnswlib.builds[i].CPU.Seconds())
+		}
+		r.add(figure, median(ratios), "ratio", goal.build, seeds+"CPU, one thread")
+	}
+	if d.dim == 384 {
+		r.add(fmt.Sprintf("%s: hot memory of a vector", d), find(onCodes.title).hot, "B", "<= 560", "all but the float32 row, by Stats")
+	}
+	if sq := find("faiss-sq8"); sq != nil {
+		r.againstSQ(d, find(onCodes.title), sq)
+	} else if d.name == "real text" {
+		why := "--peers leaves faiss out"
+		if err := missing["faiss-sq8"]; err != nil {
+			why = err.Error()
+		}
+		r.missing(fmt.Sprintf("%s: lightrag / faiss SQ8, least over the recalls both reach", d), "ratio", "> 1", why)
+	}
+	r.add(fmt.Sprintf("%s: highest recall of lightrag", d), median(reaches(find(onCodes.title).curves)), "share", ">= 0.99", "ef 512")
+
+	for _, c := range all {
+		title := strings.TrimSpace(c.name() + " " + c.version())
+		if c.scans() {
+			p := c.curves[0][0]
+			r.add(fmt.Sprintf("%s, exact: %s", d, title), p.QPS, "queries/CPU s", "", "recall "+measure.Number(p.Recall))
+		} else {
+			for _, recall := range recalls {
+				v, ok := medianAt(c.curves, recall)
+				r.maybe(fmt.Sprintf("%s, recall %v: %s", d, recall, title), v, ok, "queries/CPU s", "", fmt.Sprintf("%d seeds", len(c.curves)), "not reached, or the narrowest search is above")
+			}
+		}
+		var cpu, rss []float64
+		for _, b := range c.builds {
+			cpu, rss = append(cpu, b.CPU.Seconds()), append(rss, float64(b.RSS)/float64(d.rows()))
+		}
+		r.add(fmt.Sprintf("%s, build CPU: %s", d, title), median(cpu), "s", "", "one thread, the process")
+		r.add(fmt.Sprintf("%s, memory of a vector: %s", d, title), rss[0], "B", "", "growth of the resident set over the first build, float32 rows included")
+		r.Curves = append(r.Curves, curveSet{Data: d.String(), Index: c.name(), Version: c.version(), Seeds: c.curves})
+	}
+	for _, p := range wanted(recipes(), r.o.peers) {
+		if err := missing[p.peer]; err != nil {
+			r.missing(fmt.Sprintf("%s: %s", d, p.peer), "", "", err.Error())
+		}
+	}
+}
+
+func reaches(curves []curve) []float64 {
+	var all []float64
+	for _, c := range curves {
+		all = append(all, c.reach())
+	}
+	return all
+}
+
+// againstSQ compares with an index that has a ceiling: over all recalls that both reach.
+func (r *runner) againstSQ(d *dataset, c, sq *contender) {
+	low, high := 0.0, 1.0
+	for _, curves := range [][]curve{c.curves, sq.curves} {
+		for _, one := range curves {
+			low, high = max(low, one.start()), min(high, one.reach())
+		}
+	}
+	least, ok := 0.0, false
+	const steps = 50
+	for i := range steps + 1 {
+		if v, reached := ratioAt(c.curves, sq.curves, low+(high-low)*float64(i)/steps); reached && (!ok || v < least) {
+			least, ok = v, true
+		}
+	}
+	r.maybe(fmt.Sprintf("%s: lightrag / faiss SQ8, least over the recalls both reach", d), least, ok, "ratio", "> 1",
+		fmt.Sprintf("recall %.3f to %.3f, where faiss %s ends", low, high, sq.version()), "no recall that both reach")
+}
+
+// profiled starts a CPU profile of ours, where one is wanted.
+func (r *runner) profiled(c *contender, d *dataset, what string) (stop func(), err error) {
+	if r.o.profile == "" || c.ours == nil || len(c.builds) > 0 {
+		return func() {}, nil
+	}
+	name := strings.ReplaceAll(fmt.Sprintf("%s-%s-%s.prof", what, c.name(), d), " ", "-")
+	f, err := os.Create(filepath.Join(r.o.profile, name))
+	if err != nil {
+		return nil, err
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return func() {
+		pprof.StopCPUProfile()
+		f.Close()
+	}, nil
+}

@@ -1,0 +1,42 @@
+// Command ann compares package hnsw with other vector indexes, on the same vectors in the same run, and prints
+// one row a figure with its goal, and the curves of recall against queries per second.
+//
+//	go run ./bench/ann [--quick] [--json] [--only NAME,...] [--peers NAME,...] [--hnswlib DIR] [--plot FILE]
+//
+// The run that tells most in the least time is real text against hnswlib, about a minute of CPU:
+//
+//	go run ./bench/ann --quick --only text --peers hnswlib
+//
+// With --peers none only this module is measured. --profile DIR writes CPU profiles of our builds.
+//
+// # Peers
+//
+// C++ libraries are measured through small programs in peers/cc, which are compiled when they are needed. On
+// Debian:
+//
+//	apt-get install -y g++ libhnswlib-dev libfaiss-dev libopenblas-dev
+//
+// --hnswlib DIR takes a checkout of hnswlib instead of the package. A peer that is not there is reported as not
+// found; nothing fails for it.
+//
+// # Method
+//
+// All indexes have M 16 and efConstruction 200. Recall@10 is counted here, from row numbers, against a scan of
+// all rows with another library's inner product; a row as near as the tenth counts as the tenth. Queries per
+// second are per second of CPU time of the one thread that searches, on one core, so that they hardly depend on
+// what else the machine does (its caches are still shared): a pass over the 1,000 queries warms up and gives the
+// recall, then the median of three repeats of whole passes, at least 0.25 s each, counts. Contenders take turns
+// at every point, so that a drift of the machine meets all of them. A rate at a recall is interpolated between
+// the points around it, log against log. Ratios are made seed by seed, and the median of three seeds counts.
+// Build times are CPU times of the process. What a second thread adds is wall time, and says something only on
+// a machine with two free cores.
+//
+// faiss is handed all queries in one call, because it allocates per call; the others one by one.
+//
+// # Data
+//
+// Real text is in the folder of $LIGHTRAG_SHARED, or in ../shared beside the module: 20,000 glosses of WordNet as
+// latent semantic vectors of 384 dimensions. The mixtures are made here, the same ones on every machine: 1,000
+// clusters of Zipf-like sizes, 48 dimensions inside a cluster, and noise. Queries are of the same kind, held
+// out.
+package main

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+)
+
+// small measures ours on a mixture of few rows.
+func small(t *testing.T, o *options) *report {
+	t.Helper()
+	r := &runner{
+		report: newReport("small"), ctx: t.Context(), o: o, cpu: lastCore(), made: map[string]made{},
+		shop: workshop{dir: t.TempDir()}, log: func(string, ...any) {},
+	}
+	for _, p := range recipes() {
+		r.made[p.peer] = made{err: fmt.Errorf("%w: not in a test", errNotFound)}
+	}
+	if err := mixtureSection(mixture{rows: 600, dim: 384, queries: 20, seed: 1}, 0.98)(r); err != nil {
+		t.Fatal(err)
+	}
+	return r.report
+}
+
+func TestTheReportIsTheContract(t *testing.T) {
+	r := small(t, &options{seeds: 1, repeats: 1, atLeast: time.Microsecond})
+	var b bytes.Buffer
+	if err := r.writeJSON(&b); err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Machine, Commit string
+		Rows            []struct {
+			Figure, Unit, Goal, Note string
+			Value                    *float64
+			Met                      *bool
+		}
+		Curves []struct {
+			Data, Index string
+			Seeds       [][]point
+		}
+	}
+	d := json.NewDecoder(&b)
+	d.DisallowUnknownFields()
+	if err := d.Decode(&got); err != nil {
+		t.Fatal(err)
+	}
+	if got.Machine == "" || got.Commit == "" || len(got.Curves) != len(modes()) || len(got.Curves[0].Seeds[0]) != len(efs) {
+		t.Errorf("machine %q, commit %q, %d curves", got.Machine, got.Commit, len(got.Curves))
+	}
+	seen := map[string]bool{}
+	for _, row := range got.Rows {
+		if seen[row.Figure] {
+			t.Errorf("two rows %q", row.Figure)
+		}
+		seen[row.Figure] = true
+		if !strings.Contains(row.Note, "small") {
+			t.Errorf("%s: note %q does not say that the run was small", row.Figure, row.Note)
+		}
+		if row.Value == nil && (row.Met != nil && *row.Met || !strings.HasPrefix(row.Note, "not measured: ")) {
+			t.Errorf("%s without a value: met %v, %q", row.Figure, row.Met, row.Note)
+		}
+	}
+	for _, figure := range []string{
+		"mixture 600 x 384, recall 0.98: lightrag / hnswlib",
+		"mixture 600 x 384, build CPU: lightrag / hnswlib",
+		"mixture 600 x 384: hot memory of a vector",
+		"mixture 600 x 384: highest recall of lightrag",
+		"mixture 600 x 384: hnswlib",
+		"mixture 600 x 384, exact: lightrag exact",
+	} {
+		if !seen[figure] {
+			t.Errorf("no row %q", figure)
+		}
+	}
+	b.Reset()
+	if err := r.writeText(&b); err != nil || !strings.Contains(b.String(), "QPS@0.95") {
+		t.Errorf("text: %v\n%s", err, b.String())
+	}
+}
+
+func TestAnswersOfADriver(t *testing.T) {
+	var b built
+	if err := decodeAnswer([]byte(`{"cpu_ns":5,"wall_ns":7,"rss":9}`), &b); err != nil || b != (built{CPU: 5, Wall: 7, RSS: 9}) {
+		t.Errorf("%+v, %v", b, err)
+	}
+	if err := decodeAnswer([]byte(`{"error":"no memory"}`), &b); err == nil || err.Error() != "no memory" {
+		t.Errorf("an error reads as %v", err)
+	}
+	if err := decodeAnswer([]byte("garbage"), &b); err == nil {
+		t.Error("garbage is an answer")
+	}
+}
+
+func TestADriverThatIsMissingIsNotFound(t *testing.T) {
+	w := workshop{source: t.TempDir(), dir: t.TempDir(), hnswlib: t.TempDir()}
+	_, err := w.make(t.Context(), recipes()[0])
+	if !errors.Is(err, errNotFound) {
+		t.Errorf("%v, want %v", err, errNotFound)
+	}
+}
+
+func TestRunSelectsNothingQuietly(t *testing.T) {
+	r, err := run(t.Context(), &options{only: []string{}}, io.Discard)
+	if err != nil || len(r.Rows) != 0 {
+		t.Errorf("%v, %v", r, err)
+	}
+}

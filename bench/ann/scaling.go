@@ -1,0 +1,44 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// scaling reports what a second thread adds, to ours and to the peers that run on everything.
+func (r *runner) scaling(d *dataset, all []*contender) {
+	const ef = 64
+	for _, c := range all {
+		if c.ours != nil && c.ours.mode != onCodes || c.ours == nil && !c.peer.whole {
+			continue
+		}
+		build, qps := ">= 1.9", ">= 1.8"
+		if c.ours == nil {
+			build, qps = "", ""
+		}
+		buildName := fmt.Sprintf("%s, two threads: %s, build wall of one / of two", d, c.name())
+		searchName := fmt.Sprintf("%s, two threads: %s, QPS of two / of one", d, c.name())
+		var single, double []float64
+		for range 3 {
+			for threads, to := range map[int]*[]float64{1: &single, 2: &double} {
+				t, _, err := c.search(search{ef: ef, threads: threads, atLeast: max(2*r.o.atLeast, 100*time.Millisecond), queries: d.queries()})
+				if err != nil {
+					r.missing(searchName, "ratio", qps, err.Error())
+					return
+				}
+				*to = append(*to, t.perWall())
+			}
+		}
+		note := fmt.Sprintf("wall, so it needs two free cores; %.0f and %.0f queries/s", median(single), median(double))
+		r.add(searchName, slices.Max(double)/slices.Max(single), "ratio", qps, fmt.Sprintf("ef %d, best of 3; %s", ef, note))
+		b, err := c.build(d.rows(), 1, 2)
+		if err != nil {
+			r.missing(buildName, "ratio", build, err.Error())
+			continue
+		}
+		one := c.builds[0]
+		r.add(buildName, one.Wall.Seconds()/b.Wall.Seconds(), "ratio", build,
+			fmt.Sprintf("needs two free cores; %.2f and %.2f s, CPU %.2f and %.2f s", one.Wall.Seconds(), b.Wall.Seconds(), one.CPU.Seconds(), b.CPU.Seconds()))
+	}
+}
