@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/lightctl/lightrag/hnsw/internal/arena"
 	"github.com/lightctl/lightrag/hnsw/simd"
 )
 
@@ -48,6 +49,7 @@ func NewGraph(dim int, o Options) (*Graph, error) {
 	t := &table{rows: simd.NewMatrix(dim)}
 	if dim >= codesFromDim {
 		t.codes, t.turn = simd.NewMatrix8(dim), simd.NewRotator(dim, codesSeed)
+		t.arena = arena.New[uint8](codesLimit(t.codes.Stride))
 	}
 	g.table.Store(t)
 	g.scratches.New = func() any { return newScratch(g) }
@@ -98,7 +100,11 @@ func (g *Graph) append(fill func(row []float32)) (uint32, error) {
 	if level > 0 {
 		upperChunk = int(at / upperWords)
 	}
-	if next := t.with(slot, upperChunk, g.o.M); next != t {
+	next, err := t.with(slot, upperChunk, g.o.M)
+	if err != nil {
+		return 0, fmt.Errorf("hnsw: append: %w", err)
+	}
+	if next != t {
 		t = next
 		g.table.Store(t)
 	}

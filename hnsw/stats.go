@@ -29,9 +29,7 @@ func (g *Graph) Stats() Stats {
 	for _, chunk := range t.rows.Chunks {
 		s.Bytes += int64(4 * len(chunk))
 	}
-	for _, chunk := range t.codes.Chunks {
-		s.Bytes += int64(len(chunk))
-	}
+	s.Bytes += int64(len(t.codes.Data))
 	const fixed = (3*4+8)*chunkSlots + chunkSlots/8
 	s.Bytes += int64(len(t.meta)) * int64(4*chunkSlots*(1+2*g.o.M)+fixed)
 	s.Bytes += int64(len(t.upper)) * 4 * upperWords

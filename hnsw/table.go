@@ -1,8 +1,11 @@
 package hnsw
 
 import (
+	"fmt"
+	"math"
 	"sync/atomic"
 
+	"github.com/lightctl/lightrag/hnsw/internal/arena"
 	"github.com/lightctl/lightrag/hnsw/simd"
 )
 
@@ -16,7 +19,8 @@ const (
 // chunks; growing it makes a new one that shares them.
 type table struct {
 	rows  simd.Matrix
-	codes simd.Matrix8  // of rotated rows (see codes.go)
+	codes simd.Matrix8 // of rotated rows (see codes.go), in the arena
+	arena *arena.Arena[uint8]
 	turn  *simd.Rotator // nil where no codes are kept
 	meta  []*meta
 	upper [][]uint32 // lists above layer 0, upperWords per chunk
@@ -101,13 +105,16 @@ func replace(list, ids []uint32) {
 
 // with returns a table that has room for a slot, whose upper lists are in the given chunk of the arena. It is t
 // itself when t has. Readers of t are not disturbed: what is added lies beyond its lengths.
-func (t *table) with(slot uint32, upperChunk, m int) *table {
+func (t *table) with(slot uint32, upperChunk, m int) (*table, error) {
 	next := *t
 	if !t.rows.Holds(slot) {
 		next.rows = t.rows.Grow()
 	}
-	if t.turn != nil && !t.codes.Holds(slot) {
-		next.codes = t.codes.Grow()
+	if end := (int(slot) + 1) * t.codes.Stride; t.turn != nil && end > len(t.codes.Data) {
+		var err error
+		if next.codes.Data, err = t.arena.Grow(end); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrFull, err)
+		}
 	}
 	if int(slot>>chunkShift) == len(t.meta) {
 		next.meta = append(t.meta, &meta{links: make([]uint32, chunkSlots*(1+2*m))})
@@ -115,12 +122,15 @@ func (t *table) with(slot uint32, upperChunk, m int) *table {
 	if upperChunk == len(t.upper) {
 		next.upper = append(t.upper, make([]uint32, upperWords))
 	}
-	if len(next.rows.Chunks) == len(t.rows.Chunks) && len(next.codes.Chunks) == len(t.codes.Chunks) &&
+	if len(next.rows.Chunks) == len(t.rows.Chunks) && len(next.codes.Data) == len(t.codes.Data) &&
 		len(next.meta) == len(t.meta) && len(next.upper) == len(t.upper) {
-		return t
+		return t, nil
 	}
-	return &next
+	return &next, nil
 }
+
+// codesLimit is the most bytes of codes a graph has: address space is reserved for as many.
+func codesLimit(stride int) int { return int(min(uint64(stride)*MaxSlots, 1<<38, math.MaxInt)) }
 
 // reserveUpper finds room for the lists of a slot with the given top layer, at or after word free. It returns
 // where they begin and the first free word after them; ok is false when the arena is full.

@@ -2,7 +2,10 @@ package simd
 
 import (
 	"fmt"
+	"runtime"
 	"testing"
+
+	"github.com/lightctl/lightrag/hnsw/internal/arena"
 )
 
 // Benchmarks report nanoseconds of thread processor time per vector. Rows are visited in random order in sets that
@@ -133,13 +136,15 @@ func BenchmarkDotRange(b *testing.B) {
 
 func matrix8Of(b *testing.B, dim, bytes int) (*Matrix8, int) {
 	m, rows := NewMatrix8(dim), max(4, bytes/stride8(dim))
-	for !m.Holds(uint32(rows - 1)) {
-		m = m.Grow()
+	memory := arena.New[uint8](rows * m.Stride)
+	b.Cleanup(func() { runtime.KeepAlive(memory) })
+	data, err := memory.Grow(rows * m.Stride)
+	if err != nil {
+		b.Fatal(err)
 	}
-	for _, c := range m.Chunks {
-		for i := range c {
-			c[i] = uint8(i)
-		}
+	m.Data = data[:rows*m.Stride]
+	for i := range m.Data {
+		m.Data[i] = uint8(i)
 	}
 	return &m, rows
 }

@@ -61,7 +61,7 @@ func DotMany8(q *Query8, m *Matrix8, ids []uint32, out []int32) {
 // codes. The query must have the dimension of m. It panics when m has not so many rows.
 func DotRange8(q *Query8, m *Matrix8, first uint32, out []int32) {
 	q.fits(m)
-	dotRange8(q, m, int(first), out)
+	dotRange8(q, m, first, out)
 }
 
 func (q *Query8) fits(m *Matrix8) {
@@ -90,8 +90,10 @@ func dotMany8Go(q *Query8, m *Matrix8, ids []uint32, out []int32) {
 	}
 }
 
-func dotRange8Go(q *Query8, m *Matrix8, first int, out []int32) {
+func dotRange8Go(q *Query8, m *Matrix8, first uint32, out []int32) {
+	at := uint64(first) * uint64(m.Stride)
+	rows := m.Data[at : at+uint64(len(out)*m.Stride)]
 	for i := range out {
-		out[i] = dot8Go(q, m.Row(uint32(first+i)))
+		out[i] = dot8Go(q, rows[i*m.Stride:])
 	}
 }

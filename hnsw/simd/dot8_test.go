@@ -1,6 +1,7 @@
 package simd
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 )
@@ -14,14 +15,12 @@ func reference8(q, row []uint8) int32 {
 	return int32(sum)
 }
 
-func guardedMatrix8(t testing.TB, r *rand.Rand, dim, chunks int, end bool) *Matrix8 {
-	m := &Matrix8{Dim: dim, Stride: stride8(dim), Shift: 3}
-	for range chunks {
-		c := guarded[uint8](t, m.Stride<<3, end)
-		fillBytes(r, c)
-		m.Chunks = append(m.Chunks, c)
-	}
-	return m
+// guardedMatrix8 has rows that begin or end at a guard page.
+func guardedMatrix8(t testing.TB, r *rand.Rand, dim, rows int, end bool) *Matrix8 {
+	m := NewMatrix8(dim)
+	m.Data = guarded[uint8](t, rows*m.Stride, end)
+	fillBytes(r, m.Data)
+	return &m
 }
 
 // guardedQuery is a loaded query whose codes lie before a guard page.
@@ -72,7 +71,7 @@ func TestDotMany8AndDotRange8AreDot8OfEachRow(t *testing.T) {
 	eachTier(t, func(t *testing.T) {
 		r := newRand(t)
 		for _, dim := range []int{1, 63, 64, 65, 128, 129, 192, 200, 320, 384, 768, 1536} {
-			m := guardedMatrix8(t, r, dim, 3, dim%2 == 0)
+			m := guardedMatrix8(t, r, dim, 24, dim%2 == 0)
 			codes := make([]uint8, dim)
 			fillBytes(r, codes)
 			q := guardedQuery(t, codes)
@@ -135,9 +134,23 @@ func testLoadForgetsTheVectorBefore(t *testing.T) {
 
 func TestCodesRefuseWhatIsNotThere(t *testing.T) {
 	eachTier(t, func(t *testing.T) {
-		m := guardedMatrix8(t, newRand(t), 100, 2, true)
+		m := guardedMatrix8(t, newRand(t), 100, 16, true)
 		q, other, out := NewQuery8(100), NewQuery8(129), make([]int32, 32)
-		mustPanic(t, "id", func() { DotMany8(&q, m, []uint32{0, 1, 2, 16}, out) })
+		for n := range 12 { // every place in a group, and of a group
+			for at := range n {
+				for _, bad := range []uint32{16, 17, 1 << 25, math.MaxUint32} {
+					ids := make([]uint32, n)
+					ids[at] = bad
+					mustPanic(t, "id", func() { DotMany8(&q, m, ids, out) })
+				}
+			}
+		}
+		empty := NewMatrix8(100)
+		mustPanic(t, "id of no row", func() { DotMany8(&q, &empty, []uint32{0}, out) })
+		mustPanic(t, "range of no row", func() { DotRange8(&q, &empty, 0, out[:1]) })
+		mustPanic(t, "range beyond all ids", func() { DotRange8(&q, m, math.MaxUint32, out[:2]) })
+		DotMany8(&q, &empty, nil, out)
+		DotRange8(&q, &empty, 0, nil)
 		mustPanic(t, "out", func() { DotMany8(&q, m, []uint32{0, 1}, out[:1:1]) })
 		mustPanic(t, "range", func() { DotRange8(&q, m, 15, out[:2]) })
 		mustPanic(t, "query", func() { DotMany8(&other, m, []uint32{0}, out) })

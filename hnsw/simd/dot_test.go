@@ -219,7 +219,7 @@ func TestDotManyAndDotRangeRefuseWhatIsNotThere(t *testing.T) {
 func TestKernelsDoNotAllocate(t *testing.T) {
 	eachTier(t, func(t *testing.T) {
 		m := guardedMatrix(t, newRand(t), 64, 2, true)
-		m8 := guardedMatrix8(t, newRand(t), 64, 2, true)
+		m8 := guardedMatrix8(t, newRand(t), 64, 16, true)
 		q8 := NewQuery8(64)
 		rot := NewRotator(64, 1)
 		allocs := testing.AllocsPerRun(100, func() {

@@ -21,15 +21,14 @@ func FuzzTiersAgree(f *testing.F) {
 		at := func(i int) byte { return data[i%len(data)] ^ byte(i/len(data)) }
 
 		m := &Matrix{Dim: dim, Shift: 2, Chunks: [][]float32{make([]float32, 4*dim), make([]float32, 4*dim)}}
-		m8 := &Matrix8{Dim: dim, Stride: stride8(dim), Shift: 2}
-		m8.Chunks = [][]uint8{make([]uint8, 4*m8.Stride), make([]uint8, 4*m8.Stride)}
+		m8 := &Matrix8{Dim: dim, Stride: stride8(dim), Data: make([]uint8, 8*stride8(dim))}
 		for c := range 2 {
 			for i := range m.Chunks[c] {
 				m.Chunks[c][i] = float32(int8(at(c*i + i + c)))
 			}
-			for i := range m8.Chunks[c] {
-				m8.Chunks[c][i] = at(c*i + i + c)
-			}
+		}
+		for i := range m8.Data {
+			m8.Data[i] = at(i + 1)
 		}
 		q, bits, codes := make([]float32, dim), make([]float32, dim), make([]uint8, dim)
 		for i := range dim {

@@ -6,7 +6,7 @@
 // on processors without AVX-512.
 //
 //	AX query    BX offset in the row    CX rows left    DX row length, a multiple of 64
-//	SI row pointers, or 0    DI out    R8-R11 rows of this group    R12 next row
+//	SI ids, or 0    DI out    R8-R11 rows of this group    R12 base, or next row    R13 offset of the last row
 
 // DPBUSD is VPDPBUSD in its VEX form, which the assembler lacks: acc += u*s, all of them numbers of Y
 // registers, acc below 8 and s from 8 up.
@@ -42,18 +42,20 @@
 
 #define STRIDE DX
 
-// func dot8RowsAVXVNNI(q *uint8, rows *unsafe.Pointer, first unsafe.Pointer, stride, n int, bias int32, out *int32)
+// func dot8RowsAVXVNNI(q *uint8, ids *uint32, base unsafe.Pointer, last, stride, n int, bias int32, out *int32) bool
 //
-// The n rows are those that rows points at or, where it is nil, those at first, first+stride, ... bias is taken
-// from each sum.
-TEXT ·dot8RowsAVXVNNI(SB), NOSPLIT, $16-56
+// The n rows are those of the ids, of which row 0 is at base and the last one last bytes further or, where ids is
+// nil, those at base, base+stride, ... bias is taken from each sum. It returns false, having written some of out, when
+// an id is beyond the last row.
+TEXT ·dot8RowsAVXVNNI(SB), NOSPLIT, $16-65
 	MOVQ q+0(FP), AX
-	MOVQ rows+8(FP), SI
-	MOVQ first+16(FP), R12
-	MOVQ stride+24(FP), DX
-	MOVQ n+32(FP), CX
-	MOVQ out+48(FP), DI
-	MOVL bias+40(FP), R8
+	MOVQ ids+8(FP), SI
+	MOVQ base+16(FP), R12
+	MOVQ last+24(FP), R13
+	MOVQ stride+32(FP), DX
+	MOVQ n+40(FP), CX
+	MOVL bias+48(FP), R8
+	MOVQ out+56(FP), DI
 	VMOVD R8, X15
 	VPBROADCASTD X15, X15
 	#include "streams_amd64.h"
@@ -61,7 +63,7 @@ TEXT ·dot8RowsAVXVNNI(SB), NOSPLIT, $16-56
 group:
 	CMPQ  CX, $1
 	JLE   single
-#include "group_amd64.h"
+#include "group8_amd64.h"
 
 start:
 	ZERO4(Y0, Y1, Y2, Y3)
@@ -93,7 +95,7 @@ sum4:
 	JZ      streams
 	VMOVDQU X0, (DI)
 	ADDQ    $16, DI
-	ADDQ    $32, SI
+	ADDQ    $16, SI
 	JMP     group
 
 streams:
@@ -112,7 +114,8 @@ single:
 	MOVQ    R12, R8
 	TESTQ   SI, SI
 	JZ      single1
-	MOVQ    (SI), R8
+	MOVL    (SI), R8
+	ROW(R8)
 
 single1:
 	VPXOR Y0, Y0, Y0
@@ -136,5 +139,11 @@ sum1:
 	VMOVD   X0, (DI)
 
 done:
+	MOVB $1, ret+64(FP)
+	VZEROUPPER
+	RET
+
+bad:
+	MOVB $0, ret+64(FP)
 	VZEROUPPER
 	RET

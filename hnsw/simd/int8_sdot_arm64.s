@@ -7,8 +7,8 @@
 // SDOT adds four products s8*s8 to each 32-bit lane, so row bytes are made signed by flipping their upper bits.
 // Sums of integers come out the same in any order.
 //
-//	R0 query    R1 row pointers, or 0    R2 next row    R3 stride, a multiple of 64    R4 rows left    R6 out
-//	R7 query, moving    R8-R11 rows of this group, moving    R12 bytes left    V31 128 in every byte
+//	R0 query    R1 ids, or 0    R2 base, or next row    R3 stride, a multiple of 64    R4 rows left
+//	R5 offset of the last row    R6 out    R7 query, moving    R8-R11 rows of this group, moving    R12 bytes left    V31 128 in every byte
 
 // MULTIPLY is SDOT, which the assembler lacks, of numbered V registers: acc += q*row.
 #define MULTIPLY(q, row, acc) WORD $(0x4E809400|q<<16|row<<5|acc)
@@ -27,24 +27,26 @@
 	MULTIPLY(18, 22, a); \
 	MULTIPLY(19, 23, b)
 
-// func dot8RowsSDOT(q *uint8, rows *unsafe.Pointer, first unsafe.Pointer, stride, n int, bias int32, out *int32)
+// func dot8RowsSDOT(q *uint8, ids *uint32, base unsafe.Pointer, last, stride, n int, bias int32, out *int32) bool
 //
-// The n rows are those that rows points at or, where it is nil, those at first, first+stride, ... There is no
-// use for bias.
-TEXT ·dot8RowsSDOT(SB), NOSPLIT, $0-56
+// The n rows are those of the ids, of which row 0 is at base and the last one last bytes further or, where ids is
+// nil, those at base, base+stride, ... There is no use for bias. It returns false, having written some of out, when an
+// id is beyond the last row.
+TEXT ·dot8RowsSDOT(SB), NOSPLIT, $0-65
 	MOVD q+0(FP), R0
-	MOVD rows+8(FP), R1
-	MOVD first+16(FP), R2
-	MOVD stride+24(FP), R3
-	MOVD n+32(FP), R4
-	MOVD out+48(FP), R6
+	MOVD ids+8(FP), R1
+	MOVD base+16(FP), R2
+	MOVD last+24(FP), R5
+	MOVD stride+32(FP), R3
+	MOVD n+40(FP), R4
+	MOVD out+56(FP), R6
 	VMOVI $128, V31.B16
 	#include "streams_arm64.h"
 
 group:
 	CMP $1, R4
 	BLE single
-	#include "group_arm64.h"
+	#include "group8_arm64.h"
 
 start:
 	ZERO(V0)
@@ -79,7 +81,7 @@ main4:
 	SUB    $4, R4
 	CBZ    R1, streams
 	VST1.P [V0.S4], 16(R6)
-	ADD    $32, R1
+	ADD    $16, R1
 	B      group
 
 streams:
@@ -92,13 +94,14 @@ few:
 	BLT   done
 	VMOV  V0.S[2], R12
 	MOVW  R12, 8(R6)
-	RET
+	B     done
 
 single:
 	BLT  done
 	MOVD R2, R8
 	CBZ  R1, single1
-	MOVD (R1), R8
+	MOVWU (R1), R8
+	ROW(R8)
 
 single1:
 	ZERO(V0)
@@ -116,4 +119,10 @@ main1:
 	FMOVS F0, (R6)
 
 done:
+	MOVD $1, R0
+	MOVB R0, ret+64(FP)
+	RET
+
+bad:
+	MOVB ZR, ret+64(FP)
 	RET

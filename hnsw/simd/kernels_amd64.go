@@ -19,13 +19,13 @@ func dotRowsAVX2(q *float32, rows *unsafe.Pointer, first unsafe.Pointer, stride,
 func dotRowsAVX512(q *float32, rows *unsafe.Pointer, first unsafe.Pointer, stride, n, dim int, out *float32)
 
 //go:noescape
-func dot8RowsAVX2(q *uint8, rows *unsafe.Pointer, first unsafe.Pointer, stride, n int, bias int32, out *int32)
+func dot8RowsAVX2(q *uint8, ids *uint32, base unsafe.Pointer, last, stride, n int, bias int32, out *int32) bool
 
 //go:noescape
-func dot8RowsAVXVNNI(q *uint8, rows *unsafe.Pointer, first unsafe.Pointer, stride, n int, bias int32, out *int32)
+func dot8RowsAVXVNNI(q *uint8, ids *uint32, base unsafe.Pointer, last, stride, n int, bias int32, out *int32) bool
 
 //go:noescape
-func dot8RowsAVX512(q *uint8, rows *unsafe.Pointer, first unsafe.Pointer, stride, n int, bias int32, out *int32)
+func dot8RowsAVX512(q *uint8, ids *uint32, base unsafe.Pointer, last, stride, n int, bias int32, out *int32) bool
 
 //go:noescape
 func hadamardAVX2(x *float32, n int)
@@ -70,14 +70,14 @@ func dotRows(q *float32, rows *unsafe.Pointer, first unsafe.Pointer, stride, n, 
 }
 
 // dot8Rows needs a tier other than tierGo.
-func dot8Rows(q *uint8, rows *unsafe.Pointer, first unsafe.Pointer, stride, n int, bias int32, out *int32) {
+func dot8Rows(q *uint8, ids *uint32, base unsafe.Pointer, last, stride, n int, bias int32, out *int32) bool {
 	switch active {
 	case tierAVX512:
-		dot8RowsAVX512(q, rows, first, stride, n, bias, out)
+		return dot8RowsAVX512(q, ids, base, last, stride, n, bias, out)
 	case tierAVXVNNI:
-		dot8RowsAVXVNNI(q, rows, first, stride, n, bias, out)
+		return dot8RowsAVXVNNI(q, ids, base, last, stride, n, bias, out)
 	default:
-		dot8RowsAVX2(q, rows, first, stride, n, bias, out)
+		return dot8RowsAVX2(q, ids, base, last, stride, n, bias, out)
 	}
 }
 

@@ -13,10 +13,10 @@ func dotNEON(a, b *float32, dim int) float32
 func dotRowsNEON(q *float32, rows *unsafe.Pointer, first unsafe.Pointer, stride, n, dim int, out *float32)
 
 //go:noescape
-func dot8RowsNEON(q *uint8, rows *unsafe.Pointer, first unsafe.Pointer, stride, n int, bias int32, out *int32)
+func dot8RowsNEON(q *uint8, ids *uint32, base unsafe.Pointer, last, stride, n int, bias int32, out *int32) bool
 
 //go:noescape
-func dot8RowsSDOT(q *uint8, rows *unsafe.Pointer, first unsafe.Pointer, stride, n int, bias int32, out *int32)
+func dot8RowsSDOT(q *uint8, ids *uint32, base unsafe.Pointer, last, stride, n int, bias int32, out *int32) bool
 
 //go:noescape
 func butterflyNEON(a, b *float32, n int)
@@ -35,12 +35,11 @@ func dotRows(q *float32, rows *unsafe.Pointer, first unsafe.Pointer, stride, n, 
 }
 
 // dot8Rows needs a tier other than tierGo.
-func dot8Rows(q *uint8, rows *unsafe.Pointer, first unsafe.Pointer, stride, n int, bias int32, out *int32) {
+func dot8Rows(q *uint8, ids *uint32, base unsafe.Pointer, last, stride, n int, bias int32, out *int32) bool {
 	if active == tierSDOT {
-		dot8RowsSDOT(q, rows, first, stride, n, bias, out)
-	} else {
-		dot8RowsNEON(q, rows, first, stride, n, bias, out)
+		return dot8RowsSDOT(q, ids, base, last, stride, n, bias, out)
 	}
+	return dot8RowsNEON(q, ids, base, last, stride, n, bias, out)
 }
 
 // hadamard leaves the levels below a vector's width to Go.

@@ -14,7 +14,7 @@ func dot8(q *Query8, row []uint8) int32 { return dot8Go(q, row) }
 
 func dotMany8(q *Query8, m *Matrix8, ids []uint32, out []int32) { dotMany8Go(q, m, ids, out) }
 
-func dotRange8(q *Query8, m *Matrix8, first int, out []int32) { dotRange8Go(q, m, first, out) }
+func dotRange8(q *Query8, m *Matrix8, first uint32, out []int32) { dotRange8Go(q, m, first, out) }
 
 func hadamard(x []float32) { hadamardGo(x) }
 

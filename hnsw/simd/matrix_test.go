@@ -16,19 +16,23 @@ func TestMatrixChunksAreBounded(t *testing.T) {
 		if !m.Holds(last) || m.Holds(last+1) {
 			t.Errorf("dim %d: one chunk does not hold %d rows", dim, last+1)
 		}
+	}
+}
 
-		m8 := NewMatrix8(dim)
-		m8 = m8.Grow()
-		if n := len(m8.Chunks[0]); n > 4<<20 {
-			t.Errorf("dim %d: chunk of %d codes", dim, n)
+func TestRowsOfCodesAreWholeLines(t *testing.T) {
+	for _, dim := range []int{1, 64, 65, 384, 1025} {
+		m := NewMatrix8(dim)
+		m.Data = make([]uint8, 10*m.Stride)
+		row := m.Row(9)
+		if len(row) != m.Stride || cap(row) != m.Stride || len(row)%64 != 0 || len(row) < dim || len(row) > dim+63 {
+			t.Errorf("dim %d: row of length %d, capacity %d", dim, len(row), cap(row))
 		}
-		last = uint32(1)<<m8.Shift - 1
-		if row := m8.Row(last); len(row) != m8.Stride || len(row)%64 != 0 || len(row) < dim || len(row) > dim+63 {
-			t.Errorf("dim %d: last row of codes has length %d", dim, len(row))
+		row[0] = 7
+		if m.Data[9*m.Stride] != 7 {
+			t.Errorf("dim %d: row 9 is elsewhere", dim)
 		}
-		if !m8.Holds(last) || m8.Holds(last+1) {
-			t.Errorf("dim %d: one chunk does not hold %d rows of codes", dim, last+1)
-		}
+		mustPanic(t, "row", func() { m.Row(10) })
+		mustPanic(t, "row", func() { m.Row(1<<32 - 1) })
 	}
 }
 

@@ -18,8 +18,6 @@ const (
 
 func (m *Matrix) mask() int { return 1<<(m.Shift&31) - 1 }
 
-func (m *Matrix8) mask() int { return 1<<(m.Shift&31) - 1 }
-
 func callRows(rowBytes int) int { return max(4, callBytes/rowBytes) }
 
 func dotMany(q []float32, m *Matrix, ids []uint32, out []float32) {
@@ -70,48 +68,39 @@ func dot8(q *Query8, row []uint8) int32 {
 		return dot8Go(q, row)
 	}
 	var out int32
-	dot8Rows(&q.codes[0], nil, unsafe.Pointer(&row[0]), len(q.codes), 1, q.bias, &out)
+	dot8Rows(&q.codes[0], nil, unsafe.Pointer(&row[0]), 0, len(q.codes), 1, q.bias, &out)
 	return out
 }
 
 func dotMany8(q *Query8, m *Matrix8, ids []uint32, out []int32) {
-	if active == tierGo || m.Dim == 0 {
+	last := len(m.Data) - m.Stride
+	if active == tierGo || m.Stride == 0 || last < 0 {
 		dotMany8Go(q, m, ids, out)
 		return
 	}
-	most := batch
-	if m.Stride > callBytes/batch {
-		most = callRows(m.Stride)
-	}
-	for ; len(ids) > most; ids, out = ids[most:], out[most:] {
-		dotBatch8(q, m, ids[:most], out)
-	}
-	if len(ids) > 0 {
-		dotBatch8(q, m, ids, out)
+	for len(ids) > 0 {
+		n := len(ids)
+		if n*m.Stride > callBytes {
+			n = min(n, callRows(m.Stride))
+		}
+		if !dot8Rows(&q.codes[0], &ids[0], unsafe.Pointer(&m.Data[0]), last, m.Stride, n, q.bias, &out[0]) {
+			dotMany8Go(q, m, ids[:n], out) // panics at the id
+		}
+		ids, out = ids[n:], out[n:]
 	}
 }
 
-//go:noinline
-func dotBatch8(q *Query8, m *Matrix8, ids []uint32, out []int32) {
-	var rows [batch]unsafe.Pointer
-	for i, id := range ids {
-		rows[i&(batch-1)] = unsafe.Pointer(unsafe.SliceData(m.Row(id)))
-	}
-	dot8Rows(&q.codes[0], &rows[0], nil, m.Stride, len(ids), q.bias, &out[0])
-}
-
-func dotRange8(q *Query8, m *Matrix8, first int, out []int32) {
-	if active == tierGo || m.Dim == 0 {
+func dotRange8(q *Query8, m *Matrix8, first uint32, out []int32) {
+	if active == tierGo || m.Stride == 0 || len(out) == 0 {
 		dotRange8Go(q, m, first, out)
 		return
 	}
-	most := callRows(m.Stride)
+	at := uint64(first) * uint64(m.Stride)
+	rows := m.Data[at : at+uint64(len(out)*m.Stride)]
 	for len(out) > 0 {
-		at := first & m.mask()
-		n := min(len(out), m.mask()+1-at, most)
-		rows := m.Chunks[first>>(m.Shift&31)][at*m.Stride : (at+n)*m.Stride]
-		dot8Rows(&q.codes[0], nil, unsafe.Pointer(&rows[0]), m.Stride, n, q.bias, &out[0])
-		first, out = first+n, out[n:]
+		n := min(len(out), callRows(m.Stride))
+		dot8Rows(&q.codes[0], nil, unsafe.Pointer(&rows[0]), 0, m.Stride, n, q.bias, &out[0])
+		rows, out = rows[n*m.Stride:], out[n:]
 	}
 }
 
