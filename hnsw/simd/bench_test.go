@@ -3,13 +3,14 @@ package simd
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/lightctl/lightrag/hnsw/internal/arena"
 )
 
 // Benchmarks report nanoseconds of thread processor time per vector. Rows are visited in random order in sets that
-// stay in the first cache, in the last one, or in neither.
+// stay in the first, second or last cache, or in none.
 
 // vekDot is what products were before these kernels, where vek has an assembly of it.
 var vekDot func(a, b []float32) float32
@@ -17,7 +18,7 @@ var vekDot func(a, b []float32) float32
 var sets = []struct {
 	name  string
 	bytes int
-}{{"L1", 24 << 10}, {"L3", 12 << 20}, {"DRAM", 256 << 20}}
+}{{"L1", 24 << 10}, {"L2", 640 << 10}, {"L3", 12 << 20}, {"DRAM", 256 << 20}}
 
 // perVector runs f, which handles that many vectors, until the benchmark is long enough.
 func perVector(b *testing.B, vectors int, f func()) {
@@ -34,7 +35,7 @@ func perVector(b *testing.B, vectors int, f func()) {
 
 // shuffled returns batches of ids, a multiple of 32 in all, in random order.
 func shuffled(b *testing.B, rows int) []uint32 {
-	ids := make([]uint32, max(32, min(rows, 1<<16)&^31))
+	ids := make([]uint32, max(32, min(rows, 1<<19)&^31))
 	for i, at := range newRand(b).Perm(rows) {
 		if i < len(ids) {
 			ids[i] = uint32(at)
@@ -183,6 +184,52 @@ func BenchmarkDotRange8(b *testing.B) {
 			}
 		}
 	}
+}
+
+// BenchmarkScanRange8 finds about ten rows of 10,000.
+func BenchmarkScanRange8(b *testing.B) {
+	for _, dim := range []int{384, 768, 1536} {
+		const rows = 10_000
+		m, _ := matrix8Of(b, dim, rows*stride8(dim))
+		r := newRand(b)
+		fillBytes(r, m.Data)
+		codes := make([]uint8, dim)
+		fillBytes(r, codes)
+		q, ids, out := NewQuery8(dim), make([]uint32, rows), make([]int32, rows)
+		q.Load(codes)
+		DotRange8(&q, m, 0, out)
+		least := slices.Sorted(slices.Values(out))[rows-10]
+		for _, to := range supported() {
+			b.Run(fmt.Sprintf("dim=%d/%s", dim, to), func(b *testing.B) {
+				force(b, to)
+				perVector(b, rows, func() {
+					for at := 0; at < rows; at += 1000 {
+						ScanRange8(&q, m, uint32(at), 1000, least, ids, out)
+					}
+				})
+			})
+		}
+	}
+}
+
+// BenchmarkPrefetch is the time a request takes, not what it saves.
+func BenchmarkPrefetch(b *testing.B) {
+	m, rows := matrix8Of(b, 384, 640<<10)
+	ids, words := shuffled(b, rows), make([]uint32, 1<<15)
+	b.Run("row", func(b *testing.B) {
+		perVector(b, len(ids), func() {
+			for _, id := range ids {
+				m.Prefetch(id)
+			}
+		})
+	})
+	b.Run("list", func(b *testing.B) {
+		perVector(b, len(ids), func() {
+			for _, id := range ids {
+				Prefetch(words, 32*int(id&1023))
+			}
+		})
+	})
 }
 
 // BenchmarkPrepare is what one query costs before its first distance, and its parts.

@@ -3,9 +3,11 @@
 // Everything is an inner product: on unit vectors that is the cosine. [Dot] takes one pair of float32 vectors;
 // [DotMany] one query and any rows of a [Matrix], which is the shape of a step in a graph walk; [DotRange] one
 // query and rows that follow one another, the shape of an exact scan. [Dot8], [DotMany8] and [DotRange8] do the
-// same with a [Query8] and the one-byte codes of a [Matrix8], a quarter of the memory to read. Codes are made by
+// same with a [Query8] and the one-byte codes of a [Matrix8], a quarter of the memory to read; [ScanRange8] keeps
+// only large products. Codes are made by
 // turning unit vectors with a [Rotator] and rounding them with [Quantise], all with the one factor [UnitScale].
-// [Signs] and [HammingRange] keep one bit of each element.
+// [Signs] and [HammingRange] keep one bit of each element. [Prefetch] and [Matrix8.Prefetch] ask for what a walk will
+// read next.
 //
 // # Tiers
 //
@@ -19,6 +21,7 @@
 //	Dot8 DotMany8 DotRange8       x        x       x        x      x
 //	Rotate                        x        =       =        x      =
 //	Quantise Norm Scale           x        =       =       (plain Go)
+//	ScanRange8's comparison       x        =       =       (plain Go)
 //	HammingRange              (plain Go)           x       (plain Go)
 //
 // # Equality

@@ -49,6 +49,7 @@ func FuzzTiersAgree(f *testing.F) {
 		type result struct {
 			dots, rotated, scaled []float32
 			dots8, hamming        []int32
+			large                 []uint32
 			quantised             []uint8
 			norm                  float64
 		}
@@ -63,6 +64,8 @@ func FuzzTiersAgree(f *testing.F) {
 			r.dots8 = make([]int32, n+8-first+1)
 			DotMany8(&q8, m8, ids, r.dots8)
 			DotRange8(&q8, m8, uint32(first), r.dots8[n:n+8-first])
+			r.large = make([]uint32, 8-first)
+			r.large = r.large[:ScanRange8(&q8, m8, uint32(first), 8-first, int32(spread), r.large, make([]int32, 8))]
 			r.dots8[n+8-first] = Dot8(&q8, m8.Row(uint32(first)))
 			r.rotated, r.scaled, r.quantised = make([]float32, dim), make([]float32, dim), make([]uint8, dim)
 			NewRotator(dim, uint64(spread)).Rotate(r.rotated, bits)
@@ -76,7 +79,8 @@ func FuzzTiersAgree(f *testing.F) {
 		want := run(tierGo)
 		for _, to := range supported()[1:] {
 			got := run(to)
-			if !slices.Equal(got.dots, want.dots) || !slices.Equal(got.dots8, want.dots8) {
+			if !slices.Equal(got.dots, want.dots) || !slices.Equal(got.dots8, want.dots8) ||
+				!slices.Equal(got.large, want.large) {
 				t.Errorf("%v: products differ", to)
 			}
 			if !slices.Equal(got.rotated, want.rotated) || !slices.Equal(got.quantised, want.quantised) {

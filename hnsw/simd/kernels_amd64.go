@@ -46,6 +46,15 @@ func squaresAVX2(sums *[8]float64, v *float32, n int)
 func divideAVX2(dst, v *float32, n int, by float64)
 
 //go:noescape
+func aboveAVX2(products *int32, n int, least int32, first uint32, ids *uint32) int
+
+//go:noescape
+func prefetch32(p *uint32)
+
+//go:noescape
+func prefetch8(p *uint8)
+
+//go:noescape
 func hammingRowsAVX512(q, rows *uint64, words, n int, out *int32)
 
 // dot needs vectors of equal length.
@@ -114,7 +123,12 @@ func flip(dst, src []uint8) uint64 {
 	if active == tierGo || n == 0 {
 		return flipGo(dst, src)
 	}
-	return flipAVX2(&dst[0], &src[0], n) + flipGo(dst[n:], src[n:])
+	_ = dst[n-1]
+	sum := flipAVX2(&dst[0], &src[0], n)
+	if n < len(src) {
+		sum += flipGo(dst[n:], src[n:])
+	}
+	return sum
 }
 
 func squares(sums *[8]float64, v []float32) {
@@ -135,6 +149,22 @@ func divide(dst, v []float32, by float64) {
 		divideAVX2(&dst[0], &v[0], n, by)
 	}
 	divideGo(dst[n:], v[n:], by)
+}
+
+func above(products []int32, least int32, first uint32, ids []uint32) int {
+	n := len(products) &^ 7
+	if active == tierGo || n == 0 {
+		return aboveGo(products, least, first, ids)
+	}
+	_ = ids[len(products)-1]
+	kept := aboveAVX2(&products[0], n, least, first, &ids[0])
+	for i, p := range products[n:] {
+		if p >= least {
+			ids[kept], products[kept] = first+uint32(n+i), p
+			kept++
+		}
+	}
+	return kept
 }
 
 func hammingRows(q, rows []uint64, out []int32) {

@@ -19,6 +19,12 @@ func dot8RowsNEON(q *uint8, ids *uint32, base unsafe.Pointer, last, stride, n in
 func dot8RowsSDOT(q *uint8, ids *uint32, base unsafe.Pointer, last, stride, n int, bias int32, out *int32) bool
 
 //go:noescape
+func prefetch32(p *uint32)
+
+//go:noescape
+func prefetch8(p *uint8)
+
+//go:noescape
 func butterflyNEON(a, b *float32, n int)
 
 // dot needs vectors of equal length.
@@ -68,6 +74,11 @@ func butterfly(a, b []float32) {
 		butterflyNEON(&a[0], &b[0], n)
 	}
 	butterflyGo(a[n:], b[n:])
+}
+
+// The compiler's comparison of a product takes a small part of the time of the product.
+func above(products []int32, least int32, first uint32, ids []uint32) int {
+	return aboveGo(products, least, first, ids)
 }
 
 // What follows runs once per query: plain Go is fast enough.

@@ -16,6 +16,14 @@ func dotMany8(q *Query8, m *Matrix8, ids []uint32, out []int32) { dotMany8Go(q, 
 
 func dotRange8(q *Query8, m *Matrix8, first uint32, out []int32) { dotRange8Go(q, m, first, out) }
 
+func above(products []int32, least int32, first uint32, ids []uint32) int {
+	return aboveGo(products, least, first, ids)
+}
+
+func prefetch32(*uint32) {}
+
+func prefetch8(*uint8) {}
+
 func hadamard(x []float32) { hadamardGo(x) }
 
 func butterfly(a, b []float32) { butterflyGo(a, b) }
