@@ -1,3 +1,7 @@
+// Elsewhere an int may be too small to say five gigabytes.
+
+//go:build amd64 || arm64
+
 package hnsw
 
 import (
@@ -7,6 +11,7 @@ import (
 	"unsafe"
 
 	"github.com/lightctl/lightrag/hnsw/internal/arena"
+	"github.com/lightctl/lightrag/hnsw/simd"
 )
 
 // fiveGigabytes is an offset that needs more than 32 bits.
@@ -54,6 +59,61 @@ func farOffsets[T arena.Element](t *testing.T, value func(int) T) {
 	for i, to := range at {
 		if s[to] != value(i) || a.Slice()[to] != value(i) {
 			t.Errorf("%T %d is %v, was %v", s[0], to, s[to], value(i))
+		}
+	}
+	runtime.KeepAlive(a)
+}
+
+// The same reports, and microsoft/SPTAG#40: kernels compute where a row of codes is from its number.
+func TestCodesBeyondFourGigabytes(t *testing.T) {
+	a, s := farArena[uint8](t)
+	for _, dim := range []int{384, 100, 1} {
+		m := simd.NewMatrix8(dim)
+		m.Data = s
+		stride, rows := uint64(m.Stride), uint32(fiveGigabytes/m.Stride)
+		q, elements := simd.NewQuery8(dim), make([]uint8, dim)
+		for i := range elements {
+			elements[i] = uint8(128 + i%5 + 1)
+		}
+		q.Load(elements)
+		// A row of the code 128+c has the product c * sum(i%5 + 1).
+		sum := int32(0)
+		for i := range dim {
+			sum += int32(i%5 + 1)
+		}
+		var ids []uint32
+		for _, bytes := range []uint64{1 << 30, 1 << 31, 1 << 32, fiveGigabytes} {
+			at := uint32(bytes / stride)
+			for id := at - 3; id < min(at+3, rows); id++ {
+				ids = append(ids, id)
+			}
+		}
+		code := func(id uint32) uint8 { return uint8(129 + id%50) }
+		for _, id := range ids {
+			row := m.Row(id)
+			for i := range row {
+				row[i] = code(id)
+			}
+		}
+		out := make([]int32, len(ids))
+		simd.DotMany8(&q, &m, ids, out)
+		for i, id := range ids {
+			want := int32(code(id)-128) * sum
+			one := make([]int32, 1)
+			simd.DotRange8(&q, &m, id, one)
+			if got := simd.Dot8(&q, m.Row(id)); got != want || out[i] != want || one[0] != want {
+				t.Errorf("dimension %d, row %d, byte %d: one %d, listed %d, in a range %d, want %d",
+					dim, id, uint64(id)*stride, got, out[i], one[0], want)
+			}
+		}
+		for _, bytes := range []uint64{1 << 31, 1 << 32} { // ranges across
+			first := uint32(bytes/stride) - 3
+			simd.DotRange8(&q, &m, first, out[:6])
+			for i, got := range out[:6] {
+				if want := int32(code(first+uint32(i))-128) * sum; got != want {
+					t.Errorf("dimension %d, row %d: in a range %d, want %d", dim, first+uint32(i), got, want)
+				}
+			}
 		}
 	}
 	runtime.KeepAlive(a)

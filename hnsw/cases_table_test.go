@@ -50,7 +50,7 @@ var caseRows = []struct {
 	{"nmslib/hnswlib#64, milvus-io/knowhere#405", "ef is shared", []string{"TestEfOfOneSearchDoesNotTouchThoseBesideIt"}},
 	{"nmslib/hnswlib PR#487", "two vectors under one label", []string{"TestAnIdIsThereOnceHoweverOftenItIsReplaced", "TestIndexAgreesWithItsModel"}},
 	{"nmslib/hnswlib#321", "fewer results are an error", []string{"TestMoreAskedForThanThereIsGivesAllThereIs"}},
-	{"nmslib/hnswlib#673, PR#677, PR#370, nmslib/nmslib#184, microsoft/SPTAG#40", "sizes beyond 32 bits", []string{"TestAFileTooLongByAPowerOfTwoIsRefused", "TestArenasBeyondFourGigabytes", "TestSizesBeyondFourGigabytes"}},
+	{"nmslib/hnswlib#673, PR#677, PR#370, nmslib/nmslib#184, microsoft/SPTAG#40", "sizes beyond 32 bits", []string{"TestAFileTooLongByAPowerOfTwoIsRefused", "TestArenasBeyondFourGigabytes", "TestCodesBeyondFourGigabytes", "TestSizesBeyondFourGigabytes"}},
 	{"facebookresearch/faiss#1571, #1244", "padded ids; ef below k loses recall", []string{"TestNothingIsPadded", "TestEfBelowKIsAsGoodAsK"}},
 	{"ruvnet/RuVector#930", "deleting the entry leaves a phantom", []string{"TestDeletingOneAfterTheOtherNeverLeavesAPhantom", "TestDeletingTheEntry"}},
 	{"ruvnet/RuVector#430", "k is capped at ef", []string{"TestEfBelowKIsAsGoodAsK", "TestKAboveEfIsNotCapped"}},
