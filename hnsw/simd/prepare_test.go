@@ -217,12 +217,12 @@ func TestHammingCountsDifferentSigns(t *testing.T) {
 		r := newRand(t)
 		for _, dim := range lengths()[1:] {
 			words := SignWords(dim)
-			q, rows := guarded[uint64](t, words, true), guarded[uint64](t, 5*words, true)
+			q, rows := guarded[uint64](t, words, true), guarded[uint64](t, 21*words, true)
 			v := make([]float32, dim)
 			fillNormal(r, v)
 			Signs(q, v)
-			var want, got [6]int32
-			for i := range 5 {
+			var want, got [22]int32
+			for i := range 21 {
 				w := make([]float32, dim)
 				fillNormal(r, w)
 				w[r.IntN(dim)] = float32(math.Copysign(0, -1)) // its sign counts
@@ -236,7 +236,7 @@ func TestHammingCountsDifferentSigns(t *testing.T) {
 					t.Fatalf("dim %d: %d, want %d", dim, n, want[i])
 				}
 			}
-			HammingRange(q, rows, got[:5])
+			HammingRange(q, rows, got[:21])
 			if got != want {
 				t.Fatalf("dim %d: %v, want %v", dim, got, want)
 			}
