@@ -6,9 +6,10 @@ import (
 	"github.com/lightctl/lightrag/hnsw/simd"
 )
 
-// Beside its row, a slot has a code of one byte per element, from which a scan reads a bound of the score: only
-// where the bound may matter does it read the row, which is four times as long. Answers are those of a scan of
-// the rows, bit by bit.
+// Beside its row, a slot has a code of one byte per element. All codes have the same scale, so that their products
+// are integers that compare as scores do, about: by them walks find their way, four times as little memory to
+// read. A scan reads from them a bound of the score, and only where that may matter the row: answers are those of a
+// scan of the rows, bit by bit.
 //
 // Let q and x be the query and a row, q' and x' what rotation makes of them, and c and d the vectors their
 // codes stand for. Then, with lost(x) = |x'-d| and lost(q) = |q'-c|,
@@ -24,9 +25,10 @@ import (
 //   - a float32 inner product, summed in whatever order, is off by at most 1.01*dim*u times both norms;
 //   - the few operations that make the bound of sums below 4.
 //
-// Rotation spreads a row's length evenly, so that one step per row serves all elements: lost is about 0.007 for
-// 384 of them. Rows of other norms, which only PlaceRow can bring, get an infinite lost: their score is always
-// computed.
+// Rotation spreads a row's length evenly, so that one step serves all elements of all rows: lost is about 0.01,
+// whatever the dimension, hardly ever much more. Of each block of slots only the most lost of a slot is kept: then
+// one integer per block is what products have to reach. Rows of other norms, which only PlaceRow can bring, get an
+// infinite lost: what is in a block with them is always looked at.
 
 const (
 	// codesFrom is the number of rows from which a scan looks at codes: to prepare a query costs as much as some
@@ -44,43 +46,26 @@ const (
 	boundError = 64 * roundOff
 )
 
-// coded is what a slot has beside its code.
-type coded struct {
-	step float32 // a code k stands for k*step
-	lost float32 // how far the code is from the rotated row, rounded up
-}
-
-// uncoded is for rows that a code cannot stand for: no score is too high for them.
-var uncoded = coded{lost: float32(math.Inf(1))}
-
-// encode writes the code of v to code. It leaves the rotated v in turned, which has its length.
-func encode(r *simd.Rotator, code []uint8, turned, v []float32) coded {
-	r.Rotate(turned, v)
-	most := largest(turned)
-	scale := 127 / most
-	c := coded{step: most / 127}
-	if !(scale > 0 && scale < math.MaxFloat32 && c.step > 0) {
-		return uncoded
-	}
-	simd.Quantise(code, turned, scale)
-	step := float64(c.step)
+// lostOf returns how far codes, each standing for step times itself, are from the vector they were made of, rounded
+// up.
+func lostOf(v []float32, codes []uint8, unit float32) float32 {
+	step := float64(unit)
 	var s0, s1, s2, s3 float64
-	rest, codes := turned, code[:len(turned)]
-	for len(rest) >= 4 {
-		x, k := (*[4]float32)(rest), (*[4]uint8)(codes)
+	codes = codes[:len(v)]
+	for len(v) >= 4 {
+		x, k := (*[4]float32)(v), (*[4]uint8)(codes)
 		d0 := float64(x[0]) - step*float64(int32(k[0])-128)
 		d1 := float64(x[1]) - step*float64(int32(k[1])-128)
 		d2 := float64(x[2]) - step*float64(int32(k[2])-128)
 		d3 := float64(x[3]) - step*float64(int32(k[3])-128)
 		s0, s1, s2, s3 = s0+d0*d0, s1+d1*d1, s2+d2*d2, s3+d3*d3
-		rest, codes = rest[4:], codes[4:]
+		v, codes = v[4:], codes[4:]
 	}
-	for i, x := range rest {
+	for i, x := range v {
 		d := float64(x) - step*float64(int32(codes[i])-128)
 		s0 += d * d
 	}
-	c.lost = float32(math.Sqrt((s0+s1)+(s2+s3))*(1+4*roundOff)) + 4*roundOff
-	return c
+	return float32(math.Sqrt((s0+s1)+(s2+s3))*(1+4*roundOff)) + 4*roundOff
 }
 
 // largest returns the largest absolute value. Among numbers without a sign the order is that of their bits, a NaN
@@ -107,22 +92,27 @@ func (g *Graph) encodeRow(t *table, slot uint32) {
 	if t.turn == nil {
 		return
 	}
-	row := t.row(slot)
-	m, i := t.at(slot)
-	m.coded[i] = uncoded
+	c := g.borrow()
+	defer g.release(c)
+	row, code := t.row(slot), t.codes.Row(slot)
+	scale := simd.UnitScale(g.dim)
+	t.turn.Rotate(c.turned, row)
+	simd.Quantise(code, c.turned, scale)
+	lost := float32(math.Inf(1))
 	if math.Abs(simd.Norm(row)-1) <= normSlack {
-		c := g.borrow()
-		m.coded[i] = encode(t.turn, t.codes.Row(slot), c.turned, row)
-		g.release(c)
+		lost = lostOf(c.turned, code, 1/scale)
+	}
+	// Numbers without a sign are ordered as their bits.
+	m, i := t.at(slot)
+	most, bits := &m.lost[i/scanBlock], math.Float32bits(lost)
+	for now := most.Load(); now < bits && !most.CompareAndSwap(now, bits); now = most.Load() {
 	}
 }
 
-// coding is a query ready to be compared with codes.
+// coding is what a scan needs to know of the query whose code is in play.
 type coding struct {
-	code  simd.Query8
-	bytes []uint8
-	// The score of a slot is at most step*slot.step*product + perLost*slot.lost + rest.
-	step, perLost, rest float32
+	// The score of a slot is at most step*product + perLost*lost + rest.
+	step, perLost, rest float64
 
 	off  bool // not to be used in this scan
 	skip int  // blocks that are scored without it
@@ -157,30 +147,46 @@ func (e *coding) judge(left, of int) {
 	}
 }
 
+// encode makes q the vector whose code is in play, and returns what a unit of that code stands for. Codes of
+// queries are compared with many, but not with one another: each has the scale that suits it best.
+func (c *scratch) encode(t *table, q []float32) (unit float32) {
+	t.turn.Rotate(c.turned, q)
+	most := largest(c.turned)
+	simd.Quantise(c.bytes, c.turned, 127/most)
+	c.code.Load(c.bytes)
+	unit = most / 127
+	c.one = float64(simd.UnitScale(len(q))) / float64(unit)
+	return unit
+}
+
 // prepare makes c.coding the query q.
 func (c *scratch) prepare(t *table, q []float32) {
 	e := &c.coding
-	own := encode(t.turn, e.bytes, c.turned, q)
-	e.code.Load(e.bytes)
-	lost, dim := float64(own.lost), float64(len(q))
-	e.step = own.step
-	e.perLost = float32((normMost + lost) * (1 + 4*roundOff))
-	e.rest = float32(normMost*lost + normMost*normMost*(1.01*dim*roundOff+2.01*turnError) + boundError)
+	unit := c.encode(t, q)
+	lost, dim := float64(lostOf(c.turned, c.bytes, unit)), float64(len(q))
+	e.step = float64(unit) / float64(simd.UnitScale(len(q)))
+	e.perLost = (normMost + lost) * (1 + 4*roundOff)
+	e.rest = normMost*lost + normMost*normMost*(1.01*dim*roundOff+2.01*turnError) + boundError
 }
 
-// hopeful returns those of n slots from first on, all of one chunk, whose score may be at least least. They are
+// needed returns what the product of a code in a block must reach for a score to be at least least.
+func (e *coding) needed(m *meta, at uint32, least float32) int32 {
+	lost := float64(math.Float32frombits(m.lost[at/scanBlock].Load()))
+	product := math.Floor((float64(least) - e.rest - e.perLost*lost) / e.step)
+	return int32(max(math.MinInt32, min(math.MaxInt32, product)))
+}
+
+// hopeful returns those of n slots from first on, all of one block, whose score may be at least least. They are
 // valid until c.ids is used again.
 func (c *scratch) hopeful(t *table, first, n uint32, least float32) []uint32 {
 	e := &c.coding
-	products := c.products[:n]
-	simd.DotRange8(&e.code, &t.codes, first, products)
+	products := c.near[:n]
+	simd.DotRange8(&c.code, &t.codes, first, products)
 	m, at := t.at(first)
-	beside := m.coded[at:][:len(products)]
+	need := e.needed(m, at, least)
 	ids := c.ids[:0]
-	need := least - e.rest
 	for i, p := range products {
-		x := &beside[i]
-		if e.step*x.step*float32(p)+e.perLost*x.lost >= need {
+		if p >= need {
 			ids = append(ids, first+uint32(i))
 		}
 	}
@@ -190,15 +196,18 @@ func (c *scratch) hopeful(t *table, first, n uint32, least float32) []uint32 {
 // hopefulOf keeps those of the listed slots whose score may be at least least.
 func (c *scratch) hopefulOf(t *table, ids []uint32, least float32) []uint32 {
 	e := &c.coding
-	products := c.products[:len(ids)]
-	simd.DotMany8(&e.code, &t.codes, ids, products)
+	products := c.near[:len(ids)]
+	simd.DotMany8(&c.code, &t.codes, ids, products)
 	kept := ids[:0]
-	need := least - e.rest
+	block, need := uint32(math.MaxUint32), int32(0)
 	for i, p := range products {
-		m, at := t.at(ids[i])
-		x := &m.coded[at]
-		if e.step*x.step*float32(p)+e.perLost*x.lost >= need {
-			kept = append(kept, ids[i])
+		id := ids[i]
+		if id/scanBlock != block {
+			m, at := t.at(id)
+			block, need = id/scanBlock, e.needed(m, at, least)
+		}
+		if p >= need {
+			kept = append(kept, id)
 		}
 	}
 	return kept

@@ -16,14 +16,23 @@
 // Hits are ordered by score descending, then slot ascending, and there are always min(k, eligible) of them:
 // where the walk cannot promise that, or would cost more than looking at every row, an exact scan answers.
 //
-// # Scans
+// # Codes
 //
-// Beside its row, a slot has a code: the row rotated and rounded to one byte per element, and the distance between
-// the two. From codes a scan reads what the score of a slot is at most, and only where that reaches the worst hit
-// so far does it read the row, four times as long. Hits are those of a scan of all rows, bit by bit. For 384
-// dimensions a scan takes about 10 ns a row (10 to 20 where codes come from memory; 25 to 70 without codes), a
-// code costs 1 us when a row is appended, and 392 bytes. There are codes from 64 dimensions on, for amd64 and
-// arm64; files do not hold them.
+// Beside its row, a slot has a code: the row rotated and rounded to one byte per element, with one scale for all. From
+// 64 dimensions on, for amd64 and arm64, walks compare codes, in searches and in linking: a quarter of the memory to
+// read. The rows of the best are compared in the end, so that hits and their scores are exact ones. Options.Walk makes
+// them compare rows instead.
+//
+// Scans read codes too: products of codes prove what the score of a slot is at most, and only where that reaches the
+// worst hit so far is the row read. Hits are those of a scan of all rows, bit by bit. Files do not hold codes; one
+// takes 1 us to make when a row is appended.
+//
+// # Memory
+//
+// Of 384 dimensions, and with M 16, a slot takes 384 bytes of codes, 128 of links, 13 of state and 4 of upper layers:
+// all a walk needs but for the last step. Its row, 1,536 bytes, is read now and then. Codes and links lie in address
+// space reserved for them and grow in place, by 2 MiB at a time, where the system lets them (see internal/arena);
+// elsewhere they move, which linking waits for and searches do not.
 //
 // # Concurrency
 //

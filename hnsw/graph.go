@@ -6,7 +6,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/lightctl/lightrag/hnsw/internal/arena"
 	"github.com/lightctl/lightrag/hnsw/simd"
 )
 
@@ -25,7 +24,9 @@ type Graph struct {
 	dead  atomic.Uint32
 
 	appending sync.Mutex
-	upperFree uint64 // next free word of the upper arena
+	upperFree uint64 // next free word of upper lists
+	memory    arenas
+	moving    sync.RWMutex // see hold
 
 	linking  sync.Mutex
 	tails    map[uint32]uint32 // last twin of each chain
@@ -46,11 +47,11 @@ func NewGraph(dim int, o Options) (*Graph, error) {
 	}
 	g := &Graph{dim: dim, o: o, upperFree: 1, tails: map[uint32]uint32{}}
 	g.entry.Store(noEntry)
-	t := &table{rows: simd.NewMatrix(dim)}
+	t := &table{rows: simd.NewMatrix(dim), codes: simd.NewMatrix8(dim), m: o.M}
 	if dim >= codesFromDim {
-		t.codes, t.turn = simd.NewMatrix8(dim), simd.NewRotator(dim, codesSeed)
-		t.arena = arena.New[uint8](codesLimit(t.codes.Stride))
+		t.turn, t.walks = simd.NewRotator(dim, codesSeed), o.Walk == WalkCodes
 	}
+	g.memory = newArenas(t.codes.Stride, o.M)
 	g.table.Store(t)
 	g.scratches.New = func() any { return newScratch(g) }
 	return g, nil
@@ -90,23 +91,14 @@ func (g *Graph) append(fill func(row []float32)) (uint32, error) {
 	if slot >= MaxSlots {
 		return 0, fmt.Errorf("hnsw: append: %w: %d slots", ErrFull, slot)
 	}
-	t := g.table.Load()
 	level := levelOf(g.o.Seed, slot, g.o.M)
-	at, free, ok := reserveUpper(g.upperFree, level, g.o.M)
-	if level > 0 && !ok {
+	at, free := g.upperFree, g.upperFree+uint64(level*(1+g.o.M))
+	if free > 1<<32 {
 		return 0, fmt.Errorf("hnsw: append: %w: no room for upper layers", ErrFull)
 	}
-	upperChunk := -1
-	if level > 0 {
-		upperChunk = int(at / upperWords)
-	}
-	next, err := t.with(slot, upperChunk, g.o.M)
+	t, err := g.reserve(slot, free)
 	if err != nil {
 		return 0, fmt.Errorf("hnsw: append: %w", err)
-	}
-	if next != t {
-		t = next
-		g.table.Store(t)
 	}
 	if level > 0 {
 		g.upperFree = free

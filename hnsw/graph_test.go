@@ -340,3 +340,67 @@ func TestSearchDoesNotAllocate(t *testing.T) {
 		}
 	}
 }
+
+// What walks read all the time is to fit the caches, or at least the memory.
+func TestHotMemoryPerSlot(t *testing.T) {
+	if raceEnabled {
+		t.Skip("appends many rows")
+	}
+	g := newTestGraph(t, 384, Options{})
+	needsCodes(t, g)
+	row := make([]float32, 384)
+	const n = 10 * chunkSlots
+	for i := range n {
+		row[i%384]++
+		if _, err := g.Append(row); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := g.Stats()
+	if got := float64(s.CodeBytes+s.LinkBytes+s.StateBytes) / n; got < 384+128 || got > 560 {
+		t.Errorf("%.1f bytes a slot", got)
+	}
+	if s.RowBytes != n*384*4 || s.Bytes != s.RowBytes+s.CodeBytes+s.LinkBytes+s.StateBytes {
+		t.Errorf("%+v", s)
+	}
+}
+
+// A search ends at its horizon, and the more it asks for the wider that is.
+func TestEfWidensTheHorizon(t *testing.T) {
+	rows := clusters(23, 3020, 4) // in a plane of few dimensions distances differ much
+	for i := range rows {
+		rows[i] = append(rows[i], make([]float32, 60)...)
+	}
+	rows, queries := rows[:3000], rows[3000:]
+	for _, walk := range []Walk{WalkCodes, WalkRows} {
+		g := built(t, rows, Options{ExactBelow: -1, EfConstruction: 60, Walk: walk})
+		tb, c := g.table.Load(), newScratch(g)
+		sooner := 0
+		for _, q := range queries {
+			if err := Normalize(c.q, q); err != nil {
+				t.Fatal(err)
+			}
+			c.aim(tb, c.q)
+			at, top := c.start(tb, g.entry.Load())
+			at = c.descend(g, tb, g.Mark(), at, top, 0)
+			walked := func(ef, k int) (int, []rank) {
+				c.found, c.compared = append(c.found[:0], at), 0
+				c.walkAll(g, tb, g.Mark(), 0, ef, k, true)
+				return c.compared, slices.Clone(c.found)
+			}
+			for _, ef := range []int{40, 200, 2000} {
+				all, want := walked(ef, 0)
+				some, got := walked(ef, 10)
+				if some > all || some == all && !slices.Equal(got, want) || ef == 2000 && some < all {
+					t.Errorf("ef %d: compared %d, %d without a horizon", ef, some, all)
+				}
+				if ef == 40 && some < all {
+					sooner++
+				}
+			}
+		}
+		if sooner < len(queries)/2 {
+			t.Errorf("%d of %d searches end at their horizon", sooner, len(queries))
+		}
+	}
+}

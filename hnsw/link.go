@@ -6,8 +6,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-
-	"github.com/lightctl/lightrag/hnsw/simd"
 )
 
 // linker is the scratch of one linking goroutine.
@@ -112,7 +110,8 @@ func (g *Graph) linkStep(ctx context.Context, to uint32, workers int) error {
 
 // chain hangs a twin behind the last of its chain. Called in slot order, so chains ascend.
 func (g *Graph) chain(w twin) {
-	t := g.table.Load()
+	t := g.hold()
+	defer g.let()
 	last, ok := g.tails[w.first]
 	if !ok {
 		last = w.first
@@ -139,23 +138,24 @@ func (g *Graph) linkSlot(c *linker, slot uint32) (first uint32, found bool) {
 		defer g.top.Unlock()
 		entry = g.entry.Load()
 	}
-	n, t := g.bound.Load(), g.table.Load()
+	n, t := g.bound.Load(), g.hold()
+	defer g.let()
 	if entry == noEntry {
 		g.entry.Store(uint64(level)<<32 | uint64(slot))
 		return 0, false
 	}
-	q := t.row(slot)
-	at, top := c.start(t, q, entry)
-	at = c.descend(g, t, q, n, at, top, level)
+	c.aimAt(t, slot)
+	at, top := c.start(t, entry)
+	at = c.descend(g, t, n, at, top, level)
 	reach := min(level, top)
 	for layer := reach; layer >= 0; layer-- {
-		g.candidates(c, t, q, n, layer, at)
+		g.candidates(c, t, n, layer, at)
 		if layer == 0 {
-			if first, found := t.sameRow(c.found, slot); found {
+			if first, found := c.sameRow(t, slot); found {
 				return first, true
 			}
 		}
-		c.own[layer], c.dropped = t.choose(c.found, g.o.M, c.own[layer][:0], c.dropped[:0])
+		c.own[layer], c.dropped = t.choose(c.scratch, c.found, g.o.M, c.own[layer][:0], c.dropped[:0])
 		at = c.found[0]
 	}
 	// The slot's own lists are complete before anything points to it.
@@ -173,7 +173,7 @@ func (g *Graph) linkSlot(c *linker, slot uint32) (first uint32, found bool) {
 	for layer := reach; layer >= 0; layer-- {
 		for _, r := range c.own[layer] {
 			mu := g.lock(r.slot())
-			g.addLink(c, t, r.slot(), slot, r.score(), layer)
+			g.addLink(c, t, r.slot(), slot, r.near(), layer)
 			mu.Unlock()
 		}
 	}
@@ -187,27 +187,27 @@ func (g *Graph) linkSlot(c *linker, slot uint32) (first uint32, found bool) {
 }
 
 // candidates collects into c.found the best slots to link with, live ones when there are any.
-func (g *Graph) candidates(c *linker, t *table, q []float32, n uint32, layer int, at rank) {
+func (g *Graph) candidates(c *linker, t *table, n uint32, layer int, at rank) {
 	if g.dead.Load() > 0 {
 		f := filter{t: t, limit: n, dead: true}
-		c.walkSome(g, t, q, n, layer, g.o.EfConstruction, at, &f, unlimited, false)
+		c.walkSome(g, t, n, layer, g.o.EfConstruction, 0, at, at, &f, unlimited, false)
 		if len(c.found) > 0 {
 			return
 		}
 	}
 	c.found = append(c.found[:0], at)
-	c.walkAll(g, t, q, n, layer, g.o.EfConstruction, false)
+	c.walkAll(g, t, n, layer, g.o.EfConstruction, 0, false)
 }
 
-// sameRow looks for an earlier slot with the very row of slot among the best candidates.
-func (t *table) sameRow(found []rank, slot uint32) (uint32, bool) {
+// sameRow looks for an earlier slot with the very row of slot, which c aims at, among the best in c.found.
+func (c *linker) sameRow(t *table, slot uint32) (uint32, bool) {
 	row := t.row(slot)
-	self := makeRank(simd.Dot(row, row), slot).score()
-	for _, r := range found {
-		if r.score() < self {
+	self := c.compare(t, append(c.ids[:0], slot))[0]
+	for _, r := range c.found {
+		if r.near() < self {
 			break
 		}
-		if r.slot() < slot && slices.Equal(t.row(r.slot()), row) {
+		if r.slot() < slot && r.near() == self && slices.Equal(t.row(r.slot()), row) {
 			return r.slot(), true
 		}
 	}

@@ -29,7 +29,9 @@ func (g *Graph) LoadLinks(r io.ReaderAt, size int64) error {
 	if h.mark == 0 {
 		return nil
 	}
-	l := linksLoader{g: g, t: g.table.Load(), in: in, mark: h.mark, members: clearedBits(nil, h.mark)}
+	t := g.hold()
+	defer g.let()
+	l := linksLoader{g: g, t: t, in: in, mark: h.mark, members: clearedBits(nil, h.mark)}
 	if err := l.load(&h); err != nil {
 		l.undo()
 		return err
@@ -118,7 +120,7 @@ func (l *linksLoader) member(slot uint32) bool { return l.members[slot>>6]>>(slo
 
 // block decodes and checks one block. Twins come first: whether a slot is a node decides what its lists may say.
 func (l *linksLoader) block(from, to uint32, p []byte) error {
-	list := 4 * (1 + 2*l.g.o.M)
+	list := 4 * 2 * l.g.o.M
 	zero, twins := p[:int(to-from)*list], p[int(to-from)*list:]
 	for slot := from; slot < to; slot++ {
 		next := le.Uint32(twins)

@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"io"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 )
@@ -188,7 +189,7 @@ func checkLayers(t *testing.T, g *Graph) {
 func TestTwinsOutOfOrderAreRefused(t *testing.T) {
 	p, fresh := fixable(t)
 	// A chain a -> b becomes a -> b -> b, and a -> a.
-	words := headerSize + 4 + 60*4*(1+2*2)
+	words := headerSize + 4 + 60*4*2*2
 	for slot := range uint32(60) {
 		next := le.Uint32(p[words+4*int(slot):])
 		if next == 0 {
@@ -304,17 +305,16 @@ func TestSizesBeyondFourGigabytes(t *testing.T) {
 	if got := g.linksBlockSize(0, 1<<20); got < 1<<24 {
 		t.Errorf("size of a large block: %d", got)
 	}
-	// The arena ends before offsets wrap.
-	free, n := uint64(1), 0
-	for ok := true; ok && n < 1<<25; n++ {
-		var at uint64
-		at, free, ok = reserveUpper(free, maxLevel, maxM)
-		if ok && (at/upperWords != (free-1)/upperWords || free > 1<<32) {
-			t.Fatalf("lists at %d to %d straddle or wrap", at, free)
+	// Upper lists end before their offsets wrap.
+	g.upperFree = 1<<32 - 1
+	var err error
+	for range 64 { // one in two has upper lists
+		if _, err = g.Append(gaussian(rand.New(rand.NewPCG(1, 1)), 4096, nil, 1)); err != nil {
+			break
 		}
 	}
-	if n == 1<<25 {
-		t.Error("the arena never fills")
+	if !errors.Is(err, ErrFull) {
+		t.Errorf("upper lists beyond 2^32 words: %v", err)
 	}
 }
 

@@ -12,7 +12,7 @@ const linksMagic = "HNSWlnk\n"
 // A file of links holds, after a header with dim, M, seed, mark and entry, for each run of 1,024 slots one block:
 //
 //	CRC32C of the rows, as little-endian float32   4 bytes
-//	layer 0, per slot: count | flag, 2M slots      4*(1+2M) bytes, unused words zero
+//	layer 0, per slot: count | flag, 2M-1 slots    4*2M bytes, unused words zero
 //	per slot: its next twin or 0                   4 bytes
 //	upper layers, per slot, from layer 1 up        4*(1+M) bytes each, unused words zero
 //
@@ -43,7 +43,7 @@ func (h *linksHeader) decode(p []byte) {
 
 // linksBlockSize is the size of the block of slots [from, to), without its checksum.
 func (g *Graph) linksBlockSize(from, to uint32) int64 {
-	size := int64(4) + int64(to-from)*int64(4*(2+2*g.o.M))
+	size := int64(4) + int64(to-from)*int64(4*(1+2*g.o.M))
 	for slot := from; slot < to; slot++ {
 		size += int64(4 * levelOf(g.o.Seed, slot, g.o.M) * (1 + g.o.M))
 	}

@@ -20,10 +20,23 @@ const (
 	maxEf  = 1 << 20
 )
 
+// Walk is what walks, of searches and of linking, compare slots by.
+type Walk uint8
+
+const (
+	// WalkCodes compares one-byte codes, a quarter of the memory to read, and afterwards the rows of the best: hits
+	// have exact scores either way. Where there are no codes (below 64 dimensions, and on machines without
+	// kernels for them), it is WalkRows.
+	WalkCodes Walk = iota
+	// WalkRows compares the float32 rows. It may tell rows apart that are nearer to one another than about 0.01,
+	// thousands of which hide from codes which of them is the nearest.
+	WalkRows
+)
+
 // Options tunes a Graph or an Index. The zero value works.
 type Options struct {
 	// M is the number of neighbours a slot chooses per layer, and the capacity of a list above layer 0;
-	// layer 0 holds 2M. 0 means DefaultM; otherwise 2 to 128.
+	// layer 0 holds 2M-1. 0 means DefaultM; otherwise 2 to 128.
 	M int
 	// EfConstruction is the number of candidates collected when a slot is linked. 0 means
 	// DefaultEfConstruction; it is raised to M where it is below.
@@ -36,6 +49,8 @@ type Options struct {
 	// Seed varies the layers that slots are given. The same seed, the same rows in the same order and one
 	// linking worker give the same graph.
 	Seed uint64
+	// Walk says by what a walk compares slots: the zero value by their codes.
+	Walk Walk
 	// Workers is the number of goroutines an Index links a batch with. 0 and 1 mean one: more of them make
 	// the graph depend on timing, though not its quality. Graph ignores it (see LinkParallel).
 	Workers int
@@ -76,6 +91,9 @@ func (o Options) validate(dim int) error {
 	}
 	if o.EfSearch < 1 || o.EfSearch > maxEf {
 		bad("EfSearch %d is not in 1..%d", o.EfSearch, maxEf)
+	}
+	if o.Walk > WalkRows {
+		bad("Walk %d is none of the two", o.Walk)
 	}
 	if o.Workers > 1024 {
 		bad("Workers %d is above 1024", o.Workers)

@@ -29,7 +29,8 @@ func (g *Graph) Place(slot uint32, vec []float32) error {
 	if slot >= g.bound.Load() {
 		return fmt.Errorf("hnsw: place: %w: slot %d was not made", ErrInvalid, slot)
 	}
-	t := g.table.Load()
+	t := g.hold()
+	defer g.let()
 	simd.Scale(t.row(slot), vec, norm)
 	g.encodeRow(t, slot)
 	return nil
@@ -43,7 +44,8 @@ func (g *Graph) PlaceRow(slot uint32, row []float32) error {
 	if slot >= g.bound.Load() {
 		return fmt.Errorf("hnsw: place: %w: slot %d was not made", ErrInvalid, slot)
 	}
-	t := g.table.Load()
+	t := g.hold()
+	defer g.let()
 	copy(t.row(slot), row)
 	g.encodeRow(t, slot)
 	return nil

@@ -14,35 +14,38 @@ type Hit struct {
 	Score float32 // cosine, in [-1, 1]
 }
 
-// rank packs a score and a slot so that integer order is result order: the higher score first, then the lower
-// slot. Bit 0 is the flag of a walk: this slot's neighbours have been looked at.
+// rank packs how near a slot is, and the slot, so that integer order is result order: the nearer first, then the
+// lower slot. Nearness is a score, or a product of codes; ranks of the two do not mix. Bit 0 is the flag of a
+// walk: this slot's neighbours have been looked at.
 type rank uint64
 
 const expanded rank = 1
 
-func makeRank(score float32, slot uint32) rank {
+// rankOf makes a rank of a nearness, the larger the nearer.
+func rankOf(near int32, slot uint32) rank {
+	return rank(uint32(math.MaxInt32-near))<<32 | rank(slot)<<1
+}
+
+// nearness maps scores to integers of the same order.
+func nearness(score float32) int32 {
 	// Rounding can leave [-1, 1]; clamping before ordering keeps ties of the clamped scores ordered by slot.
 	// Adding zero turns -0 into +0.
 	score = max(-1, min(1, score)) + 0
-	bits := math.Float32bits(score)
-	if bits>>31 != 0 {
-		bits = ^bits
-	} else {
-		bits |= 1 << 31
-	}
-	return rank(^bits)<<32 | rank(slot)<<1
+	bits := int32(math.Float32bits(score))
+	return bits ^ bits>>31&math.MaxInt32
 }
+
+func makeRank(score float32, slot uint32) rank { return rankOf(nearness(score), slot) }
+
+// near returns the nearness.
+func (r rank) near() int32 { return math.MaxInt32 - int32(r>>32) }
 
 func (r rank) slot() uint32 { return uint32(r) >> 1 }
 
+// score returns the score whose nearness was packed.
 func (r rank) score() float32 {
-	bits := ^uint32(r >> 32)
-	if bits>>31 != 0 {
-		bits &^= 1 << 31
-	} else {
-		bits = ^bits
-	}
-	return math.Float32frombits(bits)
+	bits := r.near()
+	return math.Float32frombits(uint32(bits ^ bits>>31&math.MaxInt32))
 }
 
 func (r rank) hit() Hit { return Hit{Slot: r.slot(), Score: r.score()} }
@@ -56,13 +59,13 @@ func insert(list []rank, r rank, limit int) ([]rank, int) {
 		}
 		list = list[:limit-1]
 	}
-	lo, hi := 0, len(list)
-	for lo < hi {
-		mid := int(uint(lo+hi) >> 1)
-		if list[mid] < r {
-			lo = mid + 1
-		} else {
-			hi = mid
+	// Halving without a branch: which half it is nobody can guess.
+	lo := 0
+	for n := len(list); n > 0; {
+		half := (n + 1) >> 1
+		n -= half
+		if list[lo+half-1] < r {
+			lo += half
 		}
 	}
 	list = append(list, 0)

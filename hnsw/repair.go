@@ -23,7 +23,8 @@ func (g *Graph) repair() int {
 	}
 	c := &linker{scratch: g.borrow()}
 	defer g.release(c.scratch)
-	t := g.table.Load()
+	t := g.hold()
+	defer g.let()
 	reached := reach{g: g, t: t, n: n, bits: clearedBits(nil, n)}
 	reached.from(uint32(entry))
 	lost := 0
@@ -33,9 +34,10 @@ func (g *Graph) repair() int {
 		}
 		lost++
 		c.found = c.found[:0]
-		at, _ := c.start(t, t.row(slot), entry)
+		c.aimAt(t, slot)
+		at, _ := c.start(t, entry)
 		c.found = append(c.found, at)
-		c.walkAll(g, t, t.row(slot), n, 0, g.o.EfConstruction, false)
+		c.walkAll(g, t, n, 0, g.o.EfConstruction, 0, false)
 		g.attach(c, t, c.found[0].slot(), slot)
 		reached.from(slot)
 	}

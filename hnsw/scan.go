@@ -9,7 +9,7 @@ import (
 func (c *scratch) scan(t *table, q []float32, from, to uint32, f *filter, b *best) {
 	c.begin(t, q, int(to-from))
 	for from < to {
-		n := min(to-from, scanBlock, chunkSlots-from&chunkMask)
+		n := min(to-from, scanBlock-from%scanBlock)
 		if c.picky(f, b) {
 			ids := c.ids[:0]
 			for slot := from; slot < from+n; slot++ {

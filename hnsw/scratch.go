@@ -10,17 +10,27 @@ import (
 type scratch struct {
 	q        []float32 // the normalised query
 	visited  []uint64  // one bit per slot
-	ids      []uint32  // slots about to be scored; its capacity is never exceeded
-	scores   []float32 // as long as the capacity of ids
+	ids      []uint32  // slots about to be compared; its capacity is never exceeded
+	near     []int32   // as long as the capacity of ids: how near they are
+	scores   []float32 // likewise
+	news     []rank    // likewise
 	frontier []rank    // heap of slots whose neighbours are yet to be looked at
 	found    []rank    // collected, best first
 	allow    []uint64  // one bit per allowed slot
 	iterator roaring.ManyIntIterator
 
-	coding   coding    // the query, where codes are looked at
-	turned   []float32 // a rotated row
-	products []int32   // of codes, scanBlock of them
+	// What slots are compared with: a row or, where there are codes, a code. One more is for comparing neighbours
+	// with each other.
+	row         []float32
+	code, other simd.Query8
+	one         float64 // the product of the code of a query with one that stands for the same
+	keptIDs     []uint32
 
+	coding coding    // the query, where a scan looks at codes
+	turned []float32 // a rotated row
+	bytes  []uint8   // its code
+
+	compared      int // slots in all, with what c aimed at; for benchmarks
 	asked, passed int // questions to the filter of a scan, and how many slots passed
 }
 
@@ -29,10 +39,13 @@ const scanBlock = 64
 
 func newScratch(g *Graph) *scratch {
 	n := max(2*g.o.M, scanBlock)
-	c := &scratch{q: make([]float32, g.dim), ids: make([]uint32, 0, n), scores: make([]float32, n)}
+	c := &scratch{
+		q: make([]float32, g.dim), ids: make([]uint32, 0, n),
+		near: make([]int32, n), scores: make([]float32, n), news: make([]rank, n),
+	}
 	if g.dim >= codesFromDim {
-		c.turned, c.products = make([]float32, g.dim), make([]int32, scanBlock)
-		c.coding = coding{code: simd.NewQuery8(g.dim), bytes: make([]uint8, g.dim)}
+		c.code, c.other = simd.NewQuery8(g.dim), simd.NewQuery8(g.dim)
+		c.turned, c.bytes = make([]float32, g.dim), make([]uint8, g.dim)
 	}
 	return c
 }
@@ -42,6 +55,7 @@ func (g *Graph) borrow() *scratch { return g.scratches.Get().(*scratch) }
 // release returns a scratch to the pool, unless an extraordinary search has made it big.
 func (g *Graph) release(c *scratch) {
 	const keep = 1 << 17
+	c.row = nil
 	if cap(c.found) <= keep && cap(c.frontier) <= keep {
 		g.scratches.Put(c)
 	}

@@ -2,6 +2,7 @@ package hnsw
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/lightctl/lightrag/hnsw/simd"
@@ -11,7 +12,8 @@ import (
 // defaults.
 type SearchOptions struct {
 	// Ef is the number of candidates to collect: more is slower and finds more. 0 means Options.EfSearch; it
-	// is raised to k where it is below.
+	// is raised to k where it is below. A search ends before it has as many where what is left to look
+	// at is much farther than the k-th best, the more so the larger Ef is beside k.
 	Ef int
 	// Bound hides slots at or above it; they are still stepping stones. 0 means the current Bound().
 	Bound uint32
@@ -123,17 +125,21 @@ func (g *Graph) scanIsCheaper(eligible int, n uint32, ef int) bool {
 
 // walk leaves the k best eligible slots below limit in c.found, or returns false when a scan has to do it.
 func (g *Graph) walk(c *scratch, t *table, entry uint64, n, limit uint32, k, ef int, f filter, allowed int) bool {
-	at, top := c.start(t, c.q, entry)
-	at = c.descend(g, t, c.q, n, at, top, 0)
+	c.aim(t, c.q)
+	from, top := c.start(t, entry)
+	at := c.descend(g, t, n, from, top, 0)
 	whole := f.trivial() && f.limit == n
 	f.limit = limit
 	if !whole {
-		if !c.walkSome(g, t, c.q, n, 0, ef, at, &f, allowed, true) || len(c.found) < k && len(c.found) < int(limit) {
+		if !c.walkSome(g, t, n, 0, ef, k, at, from, &f, allowed, true) || len(c.found) < k && len(c.found) < int(limit) {
 			return false
 		}
 	} else {
-		c.found = append(c.found[:0], at)
-		c.walkAll(g, t, c.q, n, 0, ef, true)
+		// Everything can be reached from the entry, but perhaps not from where the upper layers lead to.
+		if c.found = append(c.found[:0], at); from != at && ef > 1 {
+			c.found = append(c.found, from)
+		}
+		c.walkAll(g, t, n, 0, ef, k, true)
 		// Slots that were linked but not yet counted in the mark are left to the scan.
 		kept := c.found[:0]
 		for _, r := range c.found {
@@ -146,6 +152,33 @@ func (g *Graph) walk(c *scratch, t *table, entry uint64, n, limit uint32, k, ef 
 			return false
 		}
 	}
+	if t.walks {
+		c.rerank(t, k)
+	}
 	c.found = c.found[:min(k, len(c.found))]
 	return true
+}
+
+// By codes, the k nearest are among the first rerankPerK*k, and no fewer than rerankLeast, as good as always.
+const (
+	rerankPerK  = 4
+	rerankLeast = 32
+)
+
+// rerank replaces what is in c.found by the best of it, ranked by the scores of their rows.
+func (c *scratch) rerank(t *table, k int) {
+	best := c.found[:min(len(c.found), max(rerankPerK*min(k, len(c.found)), rerankLeast))]
+	for from := 0; from < len(best); from += scanBlock {
+		part := best[from:min(from+scanBlock, len(best))]
+		ids := c.ids[:len(part)]
+		for i, r := range part {
+			ids[i] = r.slot()
+		}
+		simd.DotMany(c.q, &t.rows, ids, c.scores)
+		for i, id := range ids {
+			part[i] = makeRank(c.scores[i], id)
+		}
+	}
+	slices.Sort(best)
+	c.found = best
 }

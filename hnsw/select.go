@@ -15,14 +15,9 @@ func (g *Graph) lock(slot uint32) *sync.Mutex {
 
 func (g *Graph) capacity(layer int) int {
 	if layer == 0 {
-		return 2 * g.o.M
+		return 2*g.o.M - 1 // and the count: two cache lines with M 16
 	}
 	return g.o.M
-}
-
-func (t *table) inDegree(slot uint32) *atomic.Uint32 {
-	m, i := t.at(slot)
-	return &m.inDegree[i]
 }
 
 // choose appends at most limit of the candidates, best first, to kept: algorithm 4 of the paper. A candidate is
@@ -30,31 +25,51 @@ func (t *table) inDegree(slot uint32) *atomic.Uint32 {
 // one. It also goes when it is as near to that one as to the owner and the two are equally far from the owner:
 // otherwise the copies of one vector, all at distance zero of each other, would fill the list. The rest is
 // appended to dropped.
-func (t *table) choose(candidates []rank, limit int, kept, dropped []rank) ([]rank, []rank) {
-	for _, c := range candidates {
-		if len(kept) >= limit || t.covered(c, kept) {
-			dropped = append(dropped, c)
+func (t *table) choose(c *scratch, candidates []rank, limit int, kept, dropped []rank) ([]rank, []rank) {
+	keptIDs := c.keptIDs[:0]
+	for _, r := range candidates {
+		if len(kept) >= limit || t.covered(c, r, kept, keptIDs) {
+			dropped = append(dropped, r)
 		} else {
-			kept = append(kept, c)
+			kept, keptIDs = append(kept, r), append(keptIDs, r.slot())
 		}
 	}
+	c.keptIDs = keptIDs
 	return kept, dropped
 }
 
-func (t *table) covered(c rank, kept []rank) bool {
-	row, score := t.row(c.slot()), c.score()
-	for _, s := range kept {
-		between := min(1, simd.Dot(row, t.row(s.slot()))) // clamped as ranks are
-		if between > score || between >= score && s.score() == score {
-			return true
+func (t *table) covered(c *scratch, r rank, kept []rank, ids []uint32) bool {
+	if len(ids) == 0 {
+		return false
+	}
+	if !t.walks {
+		row, score := t.row(r.slot()), r.near()
+		for _, s := range kept {
+			between := nearness(simd.Dot(row, t.row(s.slot())))
+			if between > score || between == score && s.near() == score {
+				return true
+			}
 		}
+		return false
+	}
+	c.other.Load(t.codes.Row(r.slot()))
+	near := r.near()
+	for len(ids) > 0 {
+		n := min(len(ids), 8)
+		simd.DotMany8(&c.other, &t.codes, ids[:n], c.near)
+		for i, between := range c.near[:n] {
+			if between > near || between == near && kept[i].near() == near {
+				return true
+			}
+		}
+		ids, kept = ids[n:], kept[n:]
 	}
 	return false
 }
 
 // addLink gives owner the neighbour added, choosing anew among all when the list is full. The lock
 // of owner must be held.
-func (g *Graph) addLink(c *linker, t *table, owner, added uint32, score float32, layer int) {
+func (g *Graph) addLink(c *linker, t *table, owner, added uint32, near int32, layer int) {
 	list := g.list(t, owner, layer)
 	old, _ := neighbours(list, MaxSlots, c.ids[:0])
 	for _, id := range old {
@@ -71,19 +86,35 @@ func (g *Graph) addLink(c *linker, t *table, owner, added uint32, score float32,
 		}
 		return
 	}
-	g.prune(c, t, owner, makeRank(score, added), layer)
+	g.prune(c, t, owner, rankOf(near, added), layer)
+}
+
+// between returns how near the listed slots are to another one. It leaves alone what c aims at, and is valid until
+// c.near is used again.
+func (t *table) between(c *scratch, slot uint32, ids []uint32) []int32 {
+	near := c.near[:len(ids)]
+	if t.walks {
+		c.other.Load(t.codes.Row(slot))
+		simd.DotMany8(&c.other, &t.codes, ids, near)
+		return near
+	}
+	simd.DotMany(t.row(slot), &t.rows, ids, c.scores)
+	for i := range near {
+		near[i] = nearness(c.scores[i])
+	}
+	return near
 }
 
 // prune rewrites a full list of owner with the best choice among its neighbours and one more.
 func (g *Graph) prune(c *linker, t *table, owner uint32, added rank, layer int) {
 	list := g.list(t, owner, layer)
 	ids, _ := neighbours(list, MaxSlots, c.ids[:0])
-	simd.DotMany(t.row(owner), &t.rows, ids, c.scores)
+	near := t.between(c.scratch, owner, ids)
 	candidates := append(c.candidates[:0], added)
 	for i, id := range ids {
-		candidates, _ = insert(candidates, makeRank(c.scores[i], id), len(ids)+1)
+		candidates, _ = insert(candidates, rankOf(near[i], id), len(ids)+1)
 	}
-	kept, dropped := t.choose(candidates, g.capacity(layer), c.kept[:0], c.dropped[:0])
+	kept, dropped := t.choose(c.scratch, candidates, g.capacity(layer), c.kept[:0], c.dropped[:0])
 	c.candidates, c.kept, c.dropped = candidates, kept, dropped
 	if layer == 0 {
 		kept = g.guard(t, kept, dropped, added)

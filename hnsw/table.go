@@ -15,24 +15,28 @@ const (
 	chunkMask  = chunkSlots - 1
 )
 
-// table is everything a reader needs, published by one pointer. It is immutable but for the words inside the
-// chunks; growing it makes a new one that shares them.
+// table is everything a reader needs, published by one pointer. It is immutable but for the words inside; growing
+// it makes a new one that shares them.
+//
+// A walk reads codes and layer-0 lists, here and there: each lies in one piece, so that the address of either is a
+// product away, and memory can be asked for before it is needed.
 type table struct {
 	rows  simd.Matrix
-	codes simd.Matrix8 // of rotated rows (see codes.go), in the arena
-	arena *arena.Arena[uint8]
+	codes simd.Matrix8  // of rotated rows (see codes.go)
 	turn  *simd.Rotator // nil where no codes are kept
-	meta  []*meta
-	upper [][]uint32 // lists above layer 0, upperWords per chunk
-}
-
-// meta is what a chunk of slots has beside its rows. All of it but level-0 list bodies is fixed in size.
-type meta struct {
-	// links holds layer 0: per slot one word with the number of neighbours, then 2M words. All are accessed
+	walks bool          // by codes
+	m     int           // Options.M
+	// links holds layer 0: 2M words per slot, the first of which is the number of neighbours. All are accessed
 	// atomically. A zero word is a valid neighbour, for slot 0 is the first to be linked.
 	links []uint32
-	// up is where the lists above layer 0 begin, in words of the upper arena; 0 means there are none. Written
-	// before the slot is published, never after.
+	upper []uint32 // lists above layer 0, 1+M words each; those of a slot follow one another
+	meta  []*meta
+}
+
+// meta is what a chunk of slots has besides.
+type meta struct {
+	// up is where the lists above layer 0 begin, in words of upper; 0 means there are none. Written before the
+	// slot is published, never after.
 	up [chunkSlots]uint32
 	// twin is the next slot with the very same row, higher than this one; 0 means there is none. Only the
 	// first of them is a node of the graph.
@@ -40,16 +44,36 @@ type meta struct {
 	// inDegree counts layer-0 lists that name the slot. Only linkers use it.
 	inDegree [chunkSlots]atomic.Uint32
 	dead     [chunkSlots / 64]atomic.Uint64
-	// coded is written with the row.
-	coded [chunkSlots]coded
+	// lost is, per block of slots, the most that a code of it is off (see codes.go), as the bits of a float32.
+	lost [chunkSlots / scanBlock]atomic.Uint32
+}
+
+// arenas is the memory of the parts of a table that lie in one piece. A graph keeps it as long as anybody reads.
+type arenas struct {
+	codes        *arena.Arena[uint8]
+	links, upper *arena.Arena[uint32]
+}
+
+// reserveBytes is the address space an arena asks for at most. It costs nothing, but there is an end to it.
+const reserveBytes = 1 << 38
+
+func newArenas(codeBytes, m int) arenas {
+	limit := func(perSlot, size int) int {
+		return int(min(uint64(MaxSlots)*uint64(perSlot), uint64(reserveBytes)/uint64(size), math.MaxInt/8))
+	}
+	return arenas{
+		codes: arena.New[uint8](limit(codeBytes, 1)),
+		links: arena.New[uint32](limit(2*m, 4)),
+		upper: arena.New[uint32](limit(1+m, 4)),
+	}
 }
 
 // hasTwins is set in the count word of a layer-0 list whose slot begins a chain of twins: a walk reads that
 // word anyway.
 const hasTwins = 1 << 31
 
-// upperWords is the size of one upper chunk. The lists of one slot never straddle two.
-const upperWords = 1 << 16
+// upperStep is the number of words by which upper grows.
+const upperStep = 1 << 14
 
 func (t *table) row(slot uint32) []float32 { return t.rows.Row(slot) }
 
@@ -67,19 +91,30 @@ func (t *table) nextTwin(slot uint32) uint32 {
 	return m.twin[i].Load()
 }
 
+func (t *table) inDegree(slot uint32) *atomic.Uint32 {
+	m, i := t.at(slot)
+	return &m.inDegree[i]
+}
+
+// zero returns the words of a layer-0 list: count, then room for 2M-1 neighbours.
+func (t *table) zero(slot uint32) []uint32 {
+	n, at := 2*t.m, t.zeroAt(slot)
+	return t.links[at : at+n : at+n]
+}
+
+// zeroAt is where a layer-0 list begins.
+func (t *table) zeroAt(slot uint32) int { return int(slot) * 2 * t.m }
+
 // list returns the words of one neighbour list: count, then room for as many neighbours as the layer allows.
 // The slot must reach that layer.
 func (g *Graph) list(t *table, slot uint32, layer int) []uint32 {
-	m, i := t.at(slot)
 	if layer == 0 {
-		n := 1 + 2*g.o.M
-		return m.links[int(i)*n : int(i+1)*n]
+		return t.zero(slot)
 	}
-	n := uint32(1 + g.o.M)
-	at := m.up[i] + uint32(layer-1)*n
-	chunk := t.upper[at/upperWords]
-	at %= upperWords
-	return chunk[at : at+n]
+	m, i := t.at(slot)
+	n := 1 + t.m
+	at := int(m.up[i]) + (layer-1)*n
+	return t.upper[at : at+n : at+n]
 }
 
 // neighbours appends the slots below n in a list to ids, and says whether the owner begins a chain of twins.
@@ -103,41 +138,62 @@ func replace(list, ids []uint32) {
 	atomic.StoreUint32(&list[0], atomic.LoadUint32(&list[0])&hasTwins|uint32(len(ids)))
 }
 
-// with returns a table that has room for a slot, whose upper lists are in the given chunk of the arena. It is t
-// itself when t has. Readers of t are not disturbed: what is added lies beyond its lengths.
-func (t *table) with(slot uint32, upperChunk, m int) (*table, error) {
+// hold returns the table for somebody who writes to lists or codes, and keeps it from being replaced by one that
+// lies elsewhere until let is called. Readers need neither. Holds of one goroutine must not nest.
+func (g *Graph) hold() *table {
+	g.moving.RLock()
+	return g.table.Load()
+}
+
+func (g *Graph) let() { g.moving.RUnlock() }
+
+// reserve publishes a table that has room for a slot and for words of upper lists, and returns it. Only who
+// appends may call it. Readers are not disturbed: what is added lies beyond what they have seen, and what moves,
+// where memory cannot grow in place, stays for them as it was.
+func (g *Graph) reserve(slot uint32, words uint64) (*table, error) {
+	t := g.table.Load()
 	next := *t
 	if !t.rows.Holds(slot) {
 		next.rows = t.rows.Grow()
 	}
-	if end := (int(slot) + 1) * t.codes.Stride; t.turn != nil && end > len(t.codes.Data) {
+	if int(slot>>chunkShift) == len(t.meta) {
+		next.meta = append(t.meta, new(meta))
+	}
+	slots := len(next.meta) * chunkSlots
+	codes, links, upper := 0, slots*2*t.m, (int(words)+upperStep-1)&^(upperStep-1)
+	if t.turn != nil {
+		codes = slots * t.codes.Stride
+	}
+	if codes > len(t.codes.Data) || links > len(t.links) || upper > len(t.upper) {
+		if g.memory.codes.Moves() || g.memory.links.Moves() || g.memory.upper.Moves() {
+			g.moving.Lock()
+			defer g.moving.Unlock()
+		}
 		var err error
-		if next.codes.Data, err = t.arena.Grow(end); err != nil {
+		if next.codes.Data, err = grown(g.memory.codes, t.codes.Data, codes); err == nil {
+			if next.links, err = grown(g.memory.links, t.links, links); err == nil {
+				next.upper, err = grown(g.memory.upper, t.upper, upper)
+			}
+		}
+		if err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrFull, err)
 		}
-	}
-	if int(slot>>chunkShift) == len(t.meta) {
-		next.meta = append(t.meta, &meta{links: make([]uint32, chunkSlots*(1+2*m))})
-	}
-	if upperChunk == len(t.upper) {
-		next.upper = append(t.upper, make([]uint32, upperWords))
-	}
-	if len(next.rows.Chunks) == len(t.rows.Chunks) && len(next.codes.Data) == len(t.codes.Data) &&
-		len(next.meta) == len(t.meta) && len(next.upper) == len(t.upper) {
+	} else if len(next.meta) == len(t.meta) && len(next.rows.Chunks) == len(t.rows.Chunks) {
 		return t, nil
 	}
+	g.table.Store(&next)
 	return &next, nil
 }
 
-// codesLimit is the most bytes of codes a graph has: address space is reserved for as many.
-func codesLimit(stride int) int { return int(min(uint64(stride)*MaxSlots, 1<<38, math.MaxInt)) }
-
-// reserveUpper finds room for the lists of a slot with the given top layer, at or after word free. It returns
-// where they begin and the first free word after them; ok is false when the arena is full.
-func reserveUpper(free uint64, level, m int) (at, next uint64, ok bool) {
-	n := uint64(level * (1 + m))
-	if free%upperWords+n > upperWords {
-		free += upperWords - free%upperWords
+// grown returns a slice of n elements that begins with what now has, or now when that has as many. What an arena has
+// in excess is counted by nobody.
+func grown[T uint8 | uint32](a *arena.Arena[T], now []T, n int) ([]T, error) {
+	if n <= len(now) {
+		return now, nil
 	}
-	return free, free + n, free+n <= 1<<32-upperWords
+	slice, err := a.Grow(n)
+	if err != nil {
+		return now, err
+	}
+	return slice[:n], nil
 }
