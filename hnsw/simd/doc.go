@@ -20,7 +20,8 @@
 //	Dot DotMany DotRange          x        =       x        x      =
 //	Dot8 DotMany8 DotRange8       x        x       x        x      x
 //	Rotate                        x        =       =        x      =
-//	Quantise Norm Scale           x        =       =       (plain Go)
+//	Quantise Query8.Load          x        =       =        x      =
+//	Norm Scale                    x        =       =       (plain Go)
 //	ScanRange8's comparison       x        =       =       (plain Go)
 //	HammingRange              (plain Go)           x       (plain Go)
 //

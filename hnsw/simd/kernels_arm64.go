@@ -25,6 +25,12 @@ func prefetch32(p *uint32)
 func prefetch8(p *uint8)
 
 //go:noescape
+func quantiseNEON(dst *uint8, v *float32, n int, scale float32)
+
+//go:noescape
+func flipNEON(dst, src *uint8, n int) uint64
+
+//go:noescape
 func butterflyNEON(a, b *float32, n int)
 
 // dot needs vectors of equal length.
@@ -81,11 +87,29 @@ func above(products []int32, least int32, first uint32, ids []uint32) int {
 	return aboveGo(products, least, first, ids)
 }
 
+func quantise(dst []uint8, v []float32, scale float32) {
+	n := len(v) &^ 15
+	if active == tierGo || n == 0 {
+		n = 0
+	} else {
+		quantiseNEON(&dst[0], &v[0], n, scale)
+	}
+	quantiseGo(dst[n:], v[n:], scale)
+}
+
+func flip(dst, src []uint8) uint64 {
+	n := len(src) &^ 15
+	if active == tierGo || n == 0 || n >= 1<<24 {
+		return flipGo(dst, src)
+	}
+	sum := flipNEON(&dst[0], &src[0], n)
+	if n < len(src) {
+		sum += flipGo(dst[n:], src[n:])
+	}
+	return sum
+}
+
 // What follows runs once per query: plain Go is fast enough.
-
-func quantise(dst []uint8, v []float32, scale float32) { quantiseGo(dst, v, scale) }
-
-func flip(dst, src []uint8) uint64 { return flipGo(dst, src) }
 
 func squares(sums *[8]float64, v []float32) { squaresGo(sums, v) }
 
