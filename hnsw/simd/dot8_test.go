@@ -107,6 +107,31 @@ func TestDotMany8AndDotRange8AreDot8OfEachRow(t *testing.T) {
 	})
 }
 
+func TestDotMany8OfEveryDimension(t *testing.T) {
+	eachTier(t, func(t *testing.T) {
+		r := newRand(t)
+		out := guarded[int32](t, 15, true)
+		for _, dim := range lengths() {
+			m := guardedMatrix8(t, r, dim, 9, dim%2 == 0)
+			codes := make([]uint8, dim)
+			fillBytes(r, codes)
+			q := guardedQuery(t, codes)
+			for n := range 16 {
+				ids, out := make([]uint32, n), out[15-n:]
+				for i := range ids {
+					ids[i] = r.Uint32N(9)
+				}
+				DotMany8(q, m, ids, out)
+				for i, id := range ids {
+					if want := reference8(codes, m.Row(id)); out[i] != want {
+						t.Fatalf("dim %d, %d of %d ids, row %d: %d, want %d", dim, i, n, id, out[i], want)
+					}
+				}
+			}
+		}
+	})
+}
+
 func TestLoadForgetsTheVectorBefore(t *testing.T) {
 	eachTier(t, testLoadForgetsTheVectorBefore)
 }

@@ -24,11 +24,12 @@ func TestScanRange8KeepsWhatDotRange8FindsLarge(t *testing.T) {
 			all := make([]int32, rows)
 			DotRange8(q, m, 0, all)
 			ordered := slices.Sorted(slices.Values(all))
+			before, behind := guarded[uint32](t, rows+1, true), guarded[int32](t, rows+1, true)
 			for _, least := range []int32{math.MinInt32, math.MaxInt32, 0, ordered[0], ordered[rows-1], ordered[rows-1] + 1,
 				ordered[rows/2], ordered[rows-rows/10]} {
 				for _, n := range []int{0, 1, 7, 8, 9, 15, 16, 17, 31, 39, rows} {
 					first := r.IntN(rows - n + 1)
-					ids, products := guarded[uint32](t, n+1, true), guarded[int32](t, n+1, true)
+					ids, products := before[rows-n:], behind[rows-n:]
 					ids[n], products[n] = 12345, sentinel
 					kept := ScanRange8(q, m, uint32(first), n, least, ids, products)
 					at := 0
