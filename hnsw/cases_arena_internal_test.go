@@ -7,6 +7,7 @@ package hnsw
 import (
 	"errors"
 	"runtime"
+	"slices"
 	"testing"
 	"unsafe"
 
@@ -117,4 +118,41 @@ func TestCodesBeyondFourGigabytes(t *testing.T) {
 		}
 	}
 	runtime.KeepAlive(a)
+}
+
+// nmslib/hnswlib PR#370: the lists of late slots were written over those of early ones. With M 128 a list of layer 0
+// takes a kilobyte; only the lists that are written take memory.
+func TestLinksBeyondFourGigabytes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes four million slots")
+	}
+	g := newTestGraph(t, 1, Options{M: maxM})
+	if err := g.Grow(2); err != nil {
+		t.Fatal(err)
+	}
+	tb := g.table.Load()
+	perSlot := uintptr(unsafe.Pointer(&g.list(tb, 1, 0)[0])) - uintptr(unsafe.Pointer(&g.list(tb, 0, 0)[0]))
+	if g.memory.links.Moves() {
+		t.Skip("address space is not reserved here: the lists would take four gigabytes of memory")
+	}
+	last := uint32(1<<32/uint64(perSlot)) + 3
+	if err := g.Grow(last - 1); err != nil {
+		t.Fatal(err)
+	}
+	tb = g.table.Load()
+	var slots []uint32
+	for _, bytes := range []uint64{0, 1 << 30, 1 << 31, 1 << 32} {
+		at := uint32(bytes / uint64(perSlot))
+		slots = append(slots, at, at+1, at+2)
+	}
+	for _, slot := range slots {
+		replace(g.list(tb, slot, 0), []uint32{slot ^ 1, slot ^ 2, last - slot})
+	}
+	for _, slot := range slots {
+		got, _ := neighbours(g.list(tb, slot, 0), MaxSlots, nil)
+		if !slices.Equal(got, []uint32{slot ^ 1, slot ^ 2, last - slot}) {
+			t.Errorf("slot %d: %v", slot, got)
+		}
+	}
+	runtime.KeepAlive(g)
 }
