@@ -192,23 +192,3 @@ func (c *scratch) hopeful(t *table, first, n uint32, least float32) []uint32 {
 	}
 	return ids
 }
-
-// hopefulOf keeps those of the listed slots whose score may be at least least.
-func (c *scratch) hopefulOf(t *table, ids []uint32, least float32) []uint32 {
-	e := &c.coding
-	products := c.near[:len(ids)]
-	simd.DotMany8(&c.code, &t.codes, ids, products)
-	kept := ids[:0]
-	block, need := uint32(math.MaxUint32), int32(0)
-	for i, p := range products {
-		id := ids[i]
-		if id/scanBlock != block {
-			m, at := t.at(id)
-			block, need = id/scanBlock, e.needed(m, at, least)
-		}
-		if p >= need {
-			kept = append(kept, id)
-		}
-	}
-	return kept
-}

@@ -112,17 +112,6 @@ func (g *Graph) search(c *scratch, k int, o *SearchOptions, only []uint32) []ran
 	return b.list
 }
 
-// scanIsCheaper compares a scan of the given number of slots among n with a walk that looks for them. A walk
-// scores about rowsPerEf*ef rows where everything is eligible, and as many times more as there are more slots
-// than eligible ones; each costs it walkPerScan times what it costs a scan.
-func (g *Graph) scanIsCheaper(eligible int, n uint32, ef int) bool {
-	if g.o.ExactBelow < 0 {
-		return false
-	}
-	e := int64(eligible)
-	return eligible <= g.o.ExactBelow || e*e <= rowsPerEf*walkPerScan*int64(ef)*int64(n)
-}
-
 // walk leaves the k best eligible slots below limit in c.found, or returns false when a scan has to do it.
 func (g *Graph) walk(c *scratch, t *table, entry uint64, n, limit uint32, k, ef int, f filter, allowed int) bool {
 	c.aim(t, c.q)

@@ -8,28 +8,6 @@ import (
 	"github.com/lightctl/lightrag/hnsw/simd"
 )
 
-// filter decides which slots a walk or a scan may collect. Everything is traversed whatever it says.
-type filter struct {
-	t      *table
-	limit  uint32            // slots at or above it are not collected
-	dead   bool              // look at dead bits
-	allow  []uint64          // one bit per slot, nil for all
-	accept func(uint32) bool // nil for all
-}
-
-func (f *filter) ok(slot uint32) bool {
-	if slot >= f.limit || f.dead && f.t.dead(slot) {
-		return false
-	}
-	if f.allow != nil && (int(slot>>6) >= len(f.allow) || f.allow[slot>>6]>>(slot&63)&1 == 0) {
-		return false
-	}
-	return f.accept == nil || f.accept(slot)
-}
-
-// trivial reports whether the limit is all there is to check.
-func (f *filter) trivial() bool { return !f.dead && f.allow == nil && f.accept == nil }
-
 // aim makes q, a unit vector, what slots are compared with.
 func (c *scratch) aim(t *table, q []float32) {
 	c.row = q
@@ -183,88 +161,6 @@ func (c *scratch) walkAll(g *Graph, t *table, n uint32, layer, ef, k int, twins 
 	}
 	c.found = pool
 }
-
-// walkSome collects the ef best slots that pass the filter into c.found, traversing all below n from at on, and from
-// another one, as far as walkAll would. It gives up, returning false, when it has scored more rows than a scan for the same answer would. allowed is
-// the number of slots that pass the filter, or negative when nobody knows; twins adds chains of equal rows.
-func (c *scratch) walkSome(g *Graph, t *table, n uint32, layer, ef, k int, at, from rank, f *filter, allowed int, twins bool) bool {
-	c.forget(n)
-	c.visit(at.slot())
-	c.frontier, c.found = append(c.frontier[:0], at), c.found[:0]
-	h := newHorizon(c, t, ef, k)
-	scored, tested, passed := 0, 1, 0
-	if f.ok(at.slot()) {
-		c.found, passed = append(c.found, at), 1
-	}
-	if from != at && ef > 1 {
-		c.visit(from.slot())
-		c.frontier = push(c.frontier, from)
-		if tested++; f.ok(from.slot()) {
-			c.found, passed = append(c.found, from), passed+1
-		}
-	}
-	for len(c.frontier) > 0 {
-		var r rank
-		r, c.frontier = pop(c.frontier)
-		if len(c.found) == ef && r > c.found[ef-1] || h.ends(c.found, r) {
-			break
-		}
-		ids, near, chain := c.expand(g, t, n, r.slot(), layer)
-		scored += len(ids)
-		for i, id := range ids {
-			r := rankOf(near[i], id)
-			if len(c.found) == ef && r > c.found[ef-1] {
-				continue
-			}
-			c.frontier = push(c.frontier, r)
-			tested++
-			if f.ok(id) {
-				passed++
-				c.found, _ = insert(c.found, r, ef)
-			}
-		}
-		if chain && twins {
-			for twin := t.nextTwin(r.slot()); twin != 0 && twin < n; twin = t.nextTwin(twin) {
-				r := rankOf(r.near(), twin)
-				if len(c.found) == ef && r > c.found[ef-1] {
-					break
-				}
-				if f.ok(twin) {
-					c.found, _ = insert(c.found, r, ef)
-				}
-			}
-		}
-		if hopeless(int(n), allowed, ef, len(c.found), scored, tested, passed) {
-			return false
-		}
-	}
-	return true
-}
-
-// unlimited, as the number of allowed slots, makes a walk go on whatever it costs.
-const unlimited = math.MaxInt
-
-// hopeless says whether a walk had better be left to a scan, by what it has scored, tested and let pass. A scan
-// of a list scores what is on it; one of all n slots looks at their rows or codes in order, for half of that each,
-// and tests few.
-func hopeless(n, allowed, ef, found, scored, tested, passed int) bool {
-	const fewest = 128 // below it the sample says little, and there is little to lose
-	if scored < fewest || allowed == unlimited {
-		return false
-	}
-	price := float64(allowed) / walkPerScan
-	if allowed < 0 {
-		price = float64(n) / 2 / walkPerScan
-	}
-	// As many are to be scored in all as the share that passes promises; see scanIsCheaper.
-	total := rowsPerEf * float64(ef) * float64(tested) / float64(max(passed, 1))
-	if found < ef || float64(scored) < total/4 {
-		return total > price
-	}
-	return float64(scored) > price
-}
-
-const rowsPerEf = 7 // rows that an unfiltered walk scores, per ef
 
 // horizon ends a walk that looks for k slots where what is left to look at is so much farther than the k-th best
 // so far that better ones are hardly to be found there (distance-adaptive beam search: arXiv 2505.15636). Easy
