@@ -33,62 +33,17 @@ func goalsOf(d *dataset) goals {
 }
 
 // compared reports what the contenders have shown on a data set, with the goals at a recall.
-func (r *runner) compared(d *dataset, at float64, all []*contender, missing map[string]error) {
-	goal := goalsOf(d)
-	find := func(title string) *contender {
-		for _, c := range all {
-			if c.ours != nil && c.ours.mode.title == title || c.ours == nil && c.peer.peer == title {
-				return c
-			}
+func (r *runner) compared(d *dataset, at float64, all []*contender, missing map[string]error, whole bool) {
+	ours := find(all, onCodes.title)
+	if whole {
+		r.againstHnswlib(d, at, all, missing["hnswlib"])
+		r.add(fmt.Sprintf("%s: highest recall of lightrag", d), median(reaches(ours.curves)), "share", ">= 0.99", "ef 512")
+		if d.dim == 384 {
+			r.add(fmt.Sprintf("%s: hot memory of a vector", d), ours.hot, "B", "<= 560", "all but the float32 row, by Stats")
 		}
-		return nil
-	}
-	at384 := fmt.Sprintf("%s, recall %v: ", d, at)
-	hnswlib := find("hnswlib")
-	why := "no hnswlib on this machine (" + aptLine + ")"
-	if err, ok := missing["hnswlib"]; ok {
-		why = err.Error()
-	} else if hnswlib == nil {
-		why = "--peers leaves hnswlib out"
-	}
-	seeds := fmt.Sprintf("median of %d seeds; ", r.o.seeds)
-	versus := func(c *contender, goal string) {
-		figure := at384 + c.name() + " / hnswlib"
-		if hnswlib == nil {
-			r.missing(figure, "ratio", goal, why)
-			return
-		}
-		v, ok := ratioAt(c.curves, hnswlib.curves, at)
-		r.maybe(figure, v, ok, "ratio", goal, seeds+"queries per CPU second, hnswlib "+hnswlib.version(), "not both reach this recall, or one starts above it")
-	}
-	versus(find(onCodes.title), goal.qps)
-	if c := find(onRows.title); c != nil {
-		versus(c, goal.rows)
-	}
-	figure := fmt.Sprintf("%s, build CPU: lightrag / hnswlib", d)
-	if hnswlib == nil {
-		r.missing(figure, "ratio", goal.build, why)
 	} else {
-		var ratios []float64
-		for i, b := range find(onCodes.title).builds {
-			ratios = append(ratios, b.CPU.Seconds()/hnswlib.builds[i].CPU.Seconds())
-		}
-		r.add(figure, median(ratios), "ratio", goal.build, seeds+"CPU, one thread")
+		r.againstSQ(d, ours, find(all, "faiss-sq8"), missing["faiss-sq8"])
 	}
-	if d.dim == 384 {
-		r.add(fmt.Sprintf("%s: hot memory of a vector", d), find(onCodes.title).hot, "B", "<= 560", "all but the float32 row, by Stats")
-	}
-	if sq := find("faiss-sq8"); sq != nil {
-		r.againstSQ(d, find(onCodes.title), sq)
-	} else if d.name == "real text" {
-		why := "--peers leaves faiss out"
-		if err := missing["faiss-sq8"]; err != nil {
-			why = err.Error()
-		}
-		r.missing(fmt.Sprintf("%s: lightrag / faiss SQ8, least over the recalls both reach", d), "ratio", "> 1", why)
-	}
-	r.add(fmt.Sprintf("%s: highest recall of lightrag", d), median(reaches(find(onCodes.title).curves)), "share", ">= 0.99", "ef 512")
-
 	for _, c := range all {
 		title := strings.TrimSpace(c.name() + " " + c.version())
 		if c.scans() {
@@ -97,7 +52,7 @@ func (r *runner) compared(d *dataset, at float64, all []*contender, missing map[
 		} else {
 			for _, recall := range recalls {
 				v, ok := medianAt(c.curves, recall)
-				r.maybe(fmt.Sprintf("%s, recall %v: %s", d, recall, title), v, ok, "queries/CPU s", "", fmt.Sprintf("%d seeds", len(c.curves)), "not reached, or the narrowest search is above")
+				r.maybe(fmt.Sprintf("%s, recall %v: %s", d, recall, title), v, ok, "queries/CPU s", "", seedsNote(c.curves), "not reached, or the narrowest search is above")
 			}
 		}
 		var cpu, rss []float64
@@ -115,6 +70,65 @@ func (r *runner) compared(d *dataset, at float64, all []*contender, missing map[
 	}
 }
 
+// find returns the contender of a title of ours, or of a peer; nil where there is none.
+func find(all []*contender, name string) *contender {
+	for _, c := range all {
+		if c.ours != nil && c.ours.mode.title == name || c.ours == nil && c.peer.peer == name {
+			return c
+		}
+	}
+	return nil
+}
+
+func seedsNote(curves []curve) string {
+	if len(curves) == 1 {
+		return "one seed"
+	}
+	return fmt.Sprintf("median of %d seeds", len(curves))
+}
+
+// absent says why a peer is not there.
+func absent(err error) string {
+	if err == nil {
+		return "--peers leaves it out"
+	}
+	return err.Error()
+}
+
+// againstHnswlib reports the ratios to hnswlib.
+func (r *runner) againstHnswlib(d *dataset, at float64, all []*contender, err error) {
+	goal, hnswlib := goalsOf(d), find(all, "hnswlib")
+	for _, m := range []mode{onCodes, onRows} {
+		c := find(all, m.title)
+		if c == nil {
+			continue
+		}
+		wanted := goal.qps
+		if m == onRows {
+			wanted = goal.rows
+		}
+		figure := fmt.Sprintf("%s, recall %v: %s / hnswlib", d, at, c.name())
+		if hnswlib == nil {
+			r.missing(figure, "ratio", wanted, absent(err))
+			continue
+		}
+		v, ok := ratioAt(c.curves, hnswlib.curves, at)
+		note := seedsNote(c.curves) + "; queries per CPU second, hnswlib " + hnswlib.version()
+		r.maybe(figure, v, ok, "ratio", wanted, note, "not both reach this recall, or one starts above it")
+	}
+	figure := fmt.Sprintf("%s, build CPU: lightrag / hnswlib", d)
+	if hnswlib == nil {
+		r.missing(figure, "ratio", goal.build, absent(err))
+		return
+	}
+	c := find(all, onCodes.title)
+	var ratios []float64
+	for i, b := range c.builds {
+		ratios = append(ratios, b.CPU.Seconds()/hnswlib.builds[i].CPU.Seconds())
+	}
+	r.add(figure, median(ratios), "ratio", goal.build, seedsNote(c.curves)+"; one thread")
+}
+
 func reaches(curves []curve) []float64 {
 	var all []float64
 	for _, c := range curves {
@@ -124,7 +138,12 @@ func reaches(curves []curve) []float64 {
 }
 
 // againstSQ compares with an index that has a ceiling: over all recalls that both reach.
-func (r *runner) againstSQ(d *dataset, c, sq *contender) {
+func (r *runner) againstSQ(d *dataset, c, sq *contender, err error) {
+	figure, goal := fmt.Sprintf("%s: lightrag / faiss SQ8, least over the recalls both reach", d), "> 1"
+	if sq == nil {
+		r.missing(figure, "ratio", goal, absent(err))
+		return
+	}
 	low, high := 0.0, 1.0
 	for _, curves := range [][]curve{c.curves, sq.curves} {
 		for _, one := range curves {
@@ -138,8 +157,8 @@ func (r *runner) againstSQ(d *dataset, c, sq *contender) {
 			least, ok = v, true
 		}
 	}
-	r.maybe(fmt.Sprintf("%s: lightrag / faiss SQ8, least over the recalls both reach", d), least, ok, "ratio", "> 1",
-		fmt.Sprintf("recall %.3f to %.3f, where faiss %s ends", low, high, sq.version()), "no recall that both reach")
+	r.maybe(figure, least, ok, "ratio", goal, fmt.Sprintf("recall %.3f to %.3f; faiss %s ends at %.3f", low, high, sq.version(), sq.curves[0].reach()),
+		"no recall that both reach")
 }
 
 // profiled starts a CPU profile of ours, where one is wanted.

@@ -1,37 +1,51 @@
 // Command ann compares package hnsw with other vector indexes, on the same vectors in the same run, and prints
 // one row a figure with its goal, and the curves of recall against queries per second.
 //
-//	go run ./bench/ann [--quick] [--json] [--only NAME,...] [--peers NAME,...] [--hnswlib DIR] [--plot FILE]
+//	go run ./bench/ann [--quick] [--json] [--only NAME,...] [--peers NAME,...] [--plot FILE]
 //
 // The run that tells most in the least time is real text against hnswlib, about a minute of CPU:
 //
 //	go run ./bench/ann --quick --only text --peers hnswlib
 //
-// With --peers none only this module is measured. --profile DIR writes CPU profiles of our builds.
+// With --peers none only this module is measured. --profile DIR writes CPU profiles of our builds; --plot FILE
+// draws the curves into an SVG or PNG file. With --quick there is one seed and 20,000 rows (5,000 for the peers
+// other than hnswlib), within three minutes on two free cores; without it, within thirty.
 //
 // # Peers
 //
-// C++ libraries are measured through small programs in peers/cc, which are compiled when they are needed. On
-// Debian:
+// C++ libraries are measured through small programs in peers/cc, which are compiled into a temporary folder when
+// they are needed. On Debian:
 //
 //	apt-get install -y g++ libhnswlib-dev libfaiss-dev libopenblas-dev
 //
-// --hnswlib DIR takes a checkout of hnswlib instead of the package. A peer that is not there is reported as not
-// found; nothing fails for it.
+// --hnswlib DIR takes a checkout of hnswlib instead of the package, --faiss DIR an installed faiss. Peers in Go
+// are in modules of their own below peers, so that this module does not depend on them; the go command fetches
+// them. A peer that is not there is reported as not found; nothing fails for it.
+//
+// hnswlib runs on all data and seeds. The others (faiss HNSW over float32 and over 8-bit codes, weaviate,
+// coder/hnsw, and chromem-go, which scans) run on 20,000 rows with one seed, ours beside them.
 //
 // # Method
 //
 // All indexes have M 16 and efConstruction 200. Recall@10 is counted here, from row numbers, against a scan of
 // all rows with another library's inner product; a row as near as the tenth counts as the tenth. Queries per
-// second are per second of CPU time of the one thread that searches, on one core, so that they hardly depend on
-// what else the machine does (its caches are still shared): a pass over the 1,000 queries warms up and gives the
-// recall, then the median of three repeats of whole passes, at least 0.25 s each, counts. Contenders take turns
-// at every point, so that a drift of the machine meets all of them. A rate at a recall is interpolated between
-// the points around it, log against log. Ratios are made seed by seed, and the median of three seeds counts.
-// Build times are CPU times of the process. What a second thread adds is wall time, and says something only on
-// a machine with two free cores.
+// second are per second of CPU time of the one thread that searches, on one core (for peers in Go, of the
+// process: their garbage is theirs), so that they depend little on what else the machine does. A pass over the
+// 1,000 queries warms up and gives the recall, then the median of three repeats of whole passes, at least 0.25 s
+// each, counts. Contenders take turns at every point, so that a drift of the machine meets all of them. A rate
+// at a recall is interpolated between the points around it, log against log. Ratios are made seed by seed, and
+// the median of three seeds counts. Build times are CPU times of the process. What a second thread adds is wall
+// time, and says something only on a machine with two free cores.
 //
-// faiss is handed all queries in one call, because it allocates per call; the others one by one.
+// The sections after the comparisons measure this module alone, against its own goals.
+//
+// # Limits
+//
+// Other programs share caches, memory and cores' second threads with a measurement: on a busy machine rates of
+// all contenders fall, and ratios move by a tenth or two. faiss is handed all queries in one call, because it
+// allocates per call; the others one by one. Debian builds faiss for the oldest amd64 processors, several times
+// slower than a build for this one, which --faiss takes. hnswlib's version is that of its Debian package. There
+// are no vectors of a neural embedding here.
 //
 // # Data
 //

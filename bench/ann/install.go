@@ -21,6 +21,7 @@ type recipe struct {
 	probe string // header that tells whether it is there
 	dir   string // folder of the nested module, from peers
 	exact bool   // has no graph: one point, few queries
+	slow  bool   // takes a minute to compile: with --quick only when asked for
 }
 
 func recipes() []recipe {
@@ -28,6 +29,9 @@ func recipes() []recipe {
 		{peer: "hnswlib", whole: true, cc: "hnswlib.cc", pkg: "libhnswlib-dev", probe: "hnswlib/hnswlib.h"},
 		{peer: "faiss-flat", cc: "faiss.cc", flags: []string{"-fopenmp", "-lfaiss", "-lopenblas"}, pkg: "libfaiss-dev", probe: "faiss/IndexHNSW.h"},
 		{peer: "faiss-sq8", cc: "faiss.cc", flags: []string{"-DPEER_SQ", "-fopenmp", "-lfaiss", "-lopenblas"}, pkg: "libfaiss-dev", probe: "faiss/IndexHNSW.h"},
+		{peer: "coder", dir: ".", pkg: "./coder"},
+		{peer: "chromem", dir: ".", pkg: "./chromem", exact: true},
+		{peer: "weaviate", dir: "weaviate", pkg: ".", slow: true},
 	}
 }
 
@@ -42,6 +46,7 @@ type workshop struct {
 	source  string // bench/ann/peers
 	dir     string
 	hnswlib string // a checkout to take instead of the package; "" = none
+	faiss   string // an installed one to take instead of the package; "" = none
 }
 
 // make builds the driver of a peer and returns its path.
@@ -61,12 +66,15 @@ func (w *workshop) make(ctx context.Context, r recipe) (string, error) {
 	}
 	args := []string{"-O3", "-march=native", "-DNDEBUG", "-std=c++17", "-pthread"}
 	version := debianVersion(ctx, r.pkg)
-	if r.peer == "hnswlib" && w.hnswlib != "" {
+	if w.hnswlib != "" && r.cc == "hnswlib.cc" {
+		args = append(args, "-I", w.hnswlib)
+		version = checkoutVersion(ctx, w.hnswlib)
 		if _, err := os.Stat(filepath.Join(w.hnswlib, r.probe)); err != nil {
 			return "", fmt.Errorf("%w: %w", errNotFound, err)
 		}
-		args = append(args, "-I", w.hnswlib)
-		version = checkoutVersion(ctx, w.hnswlib)
+	} else if w.faiss != "" && r.cc == "faiss.cc" {
+		lib := filepath.Join(w.faiss, "lib")
+		args = append(args, "-I", filepath.Join(w.faiss, "include"), "-L", lib, "-Wl,-rpath,"+lib)
 	} else if exec.CommandContext(ctx, compiler, "-std=c++17", "-E", "-x", "c++", "-include", r.probe, "/dev/null", "-o", "/dev/null").Run() != nil {
 		return "", fmt.Errorf("%w: no %s (%s)", errNotFound, r.probe, aptLine)
 	}

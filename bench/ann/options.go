@@ -14,6 +14,7 @@ import (
 type options struct {
 	quick, json bool
 	hnswlib     string
+	faiss       string
 	plot        string
 	profile     string
 	only        []string // nil = all sections
@@ -23,6 +24,9 @@ type options struct {
 	rows    int           // most rows of a mixture; 0 = as it is
 	repeats int           // of which the median counts
 	atLeast time.Duration // of one repeat
+	others  int           // rows for the peers that do not run on everything
+	copies  int           // of each of three vectors, for duplicates
+	updates int           // of each of 50 vectors, for churn
 	label   string        // in the notes of all rows
 }
 
@@ -38,6 +42,7 @@ func parse(args []string, output io.Writer) (*options, error) {
 	f.BoolVar(&o.quick, "quick", false, "smaller data and one seed, within three minutes on two cores")
 	f.BoolVar(&o.json, "json", false, "print one JSON object and nothing else")
 	f.StringVar(&o.hnswlib, "hnswlib", "", "checkout of hnswlib to measure instead of the installed one")
+	f.StringVar(&o.faiss, "faiss", "", "folder of an installed faiss (include, lib) to measure instead of the package")
 	f.StringVar(&o.plot, "plot", "", "SVG or PNG `file` for the curves")
 	f.StringVar(&o.profile, "profile", "", "`folder` for CPU profiles of our builds and searches")
 	only := f.String("only", "", "comma-separated sections: "+strings.Join(sectionNames(), ", "))
@@ -80,6 +85,8 @@ func (o *options) fill() {
 	}
 	pick(&o.seeds, 3, 1)
 	pick(&o.rows, 0, quickRows)
+	pick(&o.others, 20_000, 5_000)
+	o.copies, o.updates = 2000, 200
 	if o.atLeast == 0 {
 		o.atLeast = 250 * time.Millisecond
 		if o.quick {

@@ -1,9 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"text/tabwriter"
 
 	"github.com/lightctl/lightrag/bench/measure"
@@ -60,6 +64,21 @@ func (r *report) writeJSON(w io.Writer) error {
 	e.SetEscapeHTML(false)
 	e.SetIndent("", " ")
 	return e.Encode(r)
+}
+
+// draw writes the curves into the file of --plot.
+func (r *runner) draw() error {
+	path, err := filepath.Abs(r.o.plot)
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if err := r.writeJSON(&b); err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(r.ctx, "go", "run", "./plot", path)
+	cmd.Dir, cmd.Stdin, cmd.Stderr = r.shop.source, &b, os.Stderr
+	return cmd.Run()
 }
 
 // recalls are the columns of the table of curves.

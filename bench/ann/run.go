@@ -22,9 +22,19 @@ type section struct {
 func sections() []section {
 	return []section{
 		{"text", (*runner).text},
+		{"peers", (*runner).others},
 		{"mixture384", mixtureSection(mixture{rows: 100_000, dim: 384, queries: 1000, seed: 42}, 0.98)},
 		{"mixture768", mixtureSection(mixture{rows: 100_000, dim: 768, queries: 1000, seed: 43}, 0.98)},
 		{"mixture1536", mixtureSection(mixture{rows: 30_000, dim: 1536, queries: 1000, seed: 44}, 0.98)},
+		{"scan", (*runner).scan},
+		{"allocations", (*runner).allocations},
+		{"filter", (*runner).filtered},
+		{"bound", (*runner).bounded},
+		{"duplicates", (*runner).duplicates},
+		{"churn", (*runner).churned},
+		{"reinsert", (*runner).reinserted},
+		{"beside", (*runner).beside},
+		{"open", (*runner).opened},
 	}
 }
 
@@ -46,8 +56,10 @@ type runner struct {
 	shared string // folder of handed data, "" = none
 	cpu    int    // core of what runs with one thread
 
-	made map[string]made
-	real *dataset // real text, once loaded
+	made  map[string]made
+	real  *dataset // real text, once loaded
+	mixed *dataset // what stands in for it
+	big   *dataset // the large mixture of 384 dimensions
 }
 
 // made is a driver, or why there is none.
@@ -70,7 +82,7 @@ func run(ctx context.Context, o *options, log io.Writer) (_ *report, err error) 
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	r := &runner{
 		report: newReport(o.label), ctx: ctx, o: o, cpu: lastCore(), made: map[string]made{},
-		shop:   workshop{source: filepath.Join(module, "bench", "ann", "peers"), dir: dir, hnswlib: o.hnswlib},
+		shop:   workshop{source: filepath.Join(module, "bench", "ann", "peers"), dir: dir, hnswlib: o.hnswlib, faiss: o.faiss},
 		shared: sharedFolder(module),
 		log: func(format string, args ...any) {
 			fmt.Fprintf(log, "%6.1f s  %s\n", time.Since(started).Seconds(), fmt.Sprintf(format, args...))
@@ -86,6 +98,12 @@ func run(ctx context.Context, o *options, log io.Writer) (_ *report, err error) 
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, err
+		}
+	}
+	if o.plot != "" {
+		r.log("plot")
+		if err := r.draw(); err != nil {
+			return nil, fmt.Errorf("plot: %w", err)
 		}
 	}
 	r.log("done")
@@ -125,7 +143,22 @@ func (r *runner) text() error {
 	if err != nil {
 		return err
 	}
-	return r.compare(d, 0.95, r.o.seeds)
+	return r.compare(d, 0.95, r.o.seeds, true)
+}
+
+// others compares with the peers that would take too long for everything.
+func (r *runner) others() error {
+	d, err := r.any384()
+	if err != nil {
+		return err
+	}
+	if n := r.o.others; n < d.rows() {
+		d = d.part(n, d.queries())
+	} else {
+		d = &dataset{name: d.name, dim: d.dim, base: d.base, query: d.query, truth: d.truth}
+	}
+	d.name = "other peers, " + d.name
+	return r.compare(d, 0.95, 1, false)
 }
 
 func (r *runner) realText() (*dataset, error) {
@@ -148,10 +181,16 @@ func mixtureSection(m mixture, recall float64) func(*runner) error {
 		if r.o.rows > 0 {
 			m.rows = min(m.rows, r.o.rows)
 		}
-		d := m.make("mixture")
-		r.log("exact neighbours of %s", d)
-		d.truth = exact(d, topK, nil)
-		return r.compare(d, recall, r.o.seeds)
+		d := r.big
+		if m.dim != 384 || d == nil || d.rows() != m.rows {
+			d = m.make("mixture")
+			r.log("exact neighbours of %s", d)
+			d.truth = exact(d, topK, nil)
+		}
+		if m.dim == 384 {
+			r.big = d
+		}
+		return r.compare(d, recall, r.o.seeds, true)
 	}
 }
 
@@ -160,7 +199,6 @@ type contender struct {
 	engine
 	ours   *ours // nil for peers
 	peer   recipe
-	seeds  int
 	curves []curve
 	builds []built
 	hot    float64 // bytes per vector without the float32 row; ours only
@@ -185,8 +223,9 @@ func (c *contender) queries(d *dataset) int {
 	return d.queries()
 }
 
-// compare runs all contenders on a data set, seed by seed, width by width, one after the other.
-func (r *runner) compare(d *dataset, at float64, seeds int) (err error) {
+// compare runs ours and the peers that run on everything, or the others, on a data set: seed by seed, width by
+// width, one after the other.
+func (r *runner) compare(d *dataset, at float64, seeds int, whole bool) (err error) {
 	data := filepath.Join(r.shop.dir, "data")
 	if err := d.write(data); err != nil {
 		return err
@@ -194,11 +233,15 @@ func (r *runner) compare(d *dataset, at float64, seeds int) (err error) {
 	all := []*contender{}
 	for _, m := range modes() {
 		o := &ours{mode: m, data: d, cpu: r.cpu}
-		all = append(all, &contender{engine: o, ours: o, seeds: seeds})
+		all = append(all, &contender{engine: o, ours: o})
 	}
 	missing := map[string]error{}
 	for _, p := range wanted(recipes(), r.o.peers) {
-		if !p.whole && d.rows() > quickRows {
+		if p.whole != whole {
+			continue
+		}
+		if p.slow && r.o.quick && r.o.peers == nil {
+			missing[p.peer] = errors.New("left out of a quick run: it takes a minute to compile; --peers asks for it")
 			continue
 		}
 		drv, err := r.start(p, data)
@@ -206,11 +249,7 @@ func (r *runner) compare(d *dataset, at float64, seeds int) (err error) {
 			missing[p.peer] = err
 			continue
 		}
-		c := &contender{engine: drv, peer: p, seeds: 1}
-		if p.whole {
-			c.seeds = seeds
-		}
-		all = append(all, c)
+		all = append(all, &contender{engine: drv, peer: p})
 	}
 	defer func() {
 		for _, c := range all {
@@ -222,20 +261,19 @@ func (r *runner) compare(d *dataset, at float64, seeds int) (err error) {
 		if err := r.round(d, all, seed); err != nil {
 			return err
 		}
-		if seed == 0 { // while one thread's builds are at hand
+		if seed == 0 && whole { // while one thread's builds are at hand
 			before := len(r.Rows)
 			r.scaling(d, all)
 			scaling, r.Rows = slices.Clone(r.Rows[before:]), r.Rows[:before]
 		}
 	}
-	r.compared(d, at, all, missing)
+	r.compared(d, at, all, missing, whole)
 	r.Rows = append(r.Rows, scaling...)
 	return nil
 }
 
-// round builds and measures one seed of all contenders that have it.
+// round builds and measures all contenders with one seed.
 func (r *runner) round(d *dataset, all []*contender, seed int) error {
-	all = slices.DeleteFunc(slices.Clone(all), func(c *contender) bool { return seed >= c.seeds })
 	for _, c := range all {
 		stop, err := r.profiled(c, d, "build")
 		if err != nil {

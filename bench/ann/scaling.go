@@ -10,7 +10,7 @@ import (
 func (r *runner) scaling(d *dataset, all []*contender) {
 	const ef = 64
 	for _, c := range all {
-		if c.ours != nil && c.ours.mode != onCodes || c.ours == nil && !c.peer.whole {
+		if c.ours != nil && c.ours.mode != onCodes {
 			continue
 		}
 		build, qps := ">= 1.9", ">= 1.8"
