@@ -4,7 +4,8 @@ package simd
 
 import "unsafe"
 
-// The kernels below are in the *_amd64.s files, which say what each does. They trust their arguments.
+// The kernels below are in the *_amd64.s files, which say what each does. They trust their arguments, ids of
+// codes excepted.
 
 //go:noescape
 func dotAVX2(a, b *float32, dim int) float32

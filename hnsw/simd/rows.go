@@ -8,11 +8,11 @@ import (
 	"github.com/viterin/vek/vek32"
 )
 
-// The functions here look rows up, with every bound checked, and hand their addresses to kernels that check
-// nothing. A kernel cannot be preempted, so one call reads at most callBytes (or four rows): 10 to 30 us even
-// out of memory.
+// The functions here check every bound but that of ids of codes, and kernels check nothing but that, as they turn ids
+// into addresses. Rows of float32 are looked up here. A kernel cannot be preempted, so one call reads at most callBytes
+// (or four rows): 10 to 30 us even out of memory.
 const (
-	batch     = 32 // row addresses per call; a walk asks for a node's neighbours, about as many
+	batch     = 32 // addresses of float32 rows per call; a walk asks for a node's neighbours, about as many
 	callBytes = 1 << 18
 )
 
