@@ -50,7 +50,7 @@ func TestCopiesAmongRowsDoNotCostRecall(t *testing.T) {
 // qdrant/qdrant PR#10239: 1,062 copies had all their links inside the group, and a search that came there did not
 // come out. Copies that differ in the last bits are the harder case, for no hash finds them.
 func TestAGroupOfCopiesIsNoSink(t *testing.T) {
-	plain, queries := split(4, 2000, 60, 32)
+	plain, queries := split(4, 1500, 60, 64)
 	r := random(5)
 	for name, width := range map[string]float64{"equal": 0, "nearly equal": 1e-6, "close": 1e-3} {
 		rows := make([][]float32, 0, len(plain)+1062)
@@ -64,12 +64,12 @@ func TestAGroupOfCopiesIsNoSink(t *testing.T) {
 		ix := indexOf(t, rows, walking)
 		got := meanRecall(t, ix, rows, queries, 10, hnsw.IndexSearchOptions{})
 		t.Logf("%s: recall@10 %.4f", name, got)
-		if got < 0.95 { // 0.98 to 1.00
+		if got < 0.95 { // 1.00; 0.98 where there are no codes
 			t.Errorf("%s: recall@10 %.4f", name, got)
 		}
 		away := slices.DeleteFunc(lost(t, ix, rows, 64), func(id int) bool { return id < 531 || id >= 531+len(plain)-1 })
-		t.Logf("%s: %d of 1999 rows outside the group do not find themselves", name, len(away))
-		if len(away) > 50 { // 0, 16 and 3
+		t.Logf("%s: %d of 1499 rows outside the group do not find themselves", name, len(away))
+		if len(away) > 50 { // 0, 10 and 26
 			t.Errorf("%s: rows outside the group do not find themselves: %v", name, away)
 		}
 	}
