@@ -19,12 +19,13 @@ type scratch struct {
 	allow    []uint64  // one bit per allowed slot
 	iterator roaring.ManyIntIterator
 
-	// What slots are compared with: a row or, where there are codes, a code. One more is for comparing neighbours
-	// with each other.
-	row         []float32
-	code, other simd.Query8
-	one         float64 // the product of the code of a query with one that stands for the same
-	keptIDs     []uint32
+	// What slots are compared with: a row or, where there are codes, a code.
+	row  []float32
+	code simd.Query8
+	one  float64 // the product of the code of a query with one that stands for the same
+
+	others []simd.Query8 // what neighbours are compared with, when some are to be chosen
+	left   []rank        // of them
 
 	coding coding    // the query, where a scan looks at codes
 	turned []float32 // a rotated row
@@ -44,7 +45,7 @@ func newScratch(g *Graph) *scratch {
 		near: make([]int32, n), scores: make([]float32, n), news: make([]rank, n),
 	}
 	if g.dim >= codesFromDim {
-		c.code, c.other = simd.NewQuery8(g.dim), simd.NewQuery8(g.dim)
+		c.code = simd.NewQuery8(g.dim)
 		c.turned, c.bytes = make([]float32, g.dim), make([]uint8, g.dim)
 	}
 	return c

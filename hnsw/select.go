@@ -26,45 +26,64 @@ func (g *Graph) capacity(layer int) int {
 // otherwise the copies of one vector, all at distance zero of each other, would fill the list. The rest is
 // appended to dropped.
 func (t *table) choose(c *scratch, candidates []rank, limit int, kept, dropped []rank) ([]rank, []rank) {
-	keptIDs := c.keptIDs[:0]
-	for _, r := range candidates {
-		if len(kept) >= limit || t.covered(c, r, kept, keptIDs) {
-			dropped = append(dropped, r)
-		} else {
-			kept, keptIDs = append(kept, r), append(keptIDs, r.slot())
+	for len(candidates) > 0 && len(kept) < limit {
+		block := candidates[:min(len(candidates), chooseBlock)]
+		candidates = candidates[len(block):]
+		left := append(c.left[:0], block...)
+		c.left = left
+		// One after the other, what was kept so far crosses out what it covers.
+		for i := 0; i < len(kept) && len(left) > 0; i++ {
+			left, dropped = c.cross(t, i, kept[i], left, dropped)
 		}
+		for len(left) > 0 && len(kept) < limit {
+			r := left[0]
+			c.aimOther(t, len(kept), r.slot())
+			kept = append(kept, r)
+			left, dropped = c.cross(t, len(kept)-1, r, left[1:], dropped)
+		}
+		dropped = append(dropped, left...)
 	}
-	c.keptIDs = keptIDs
-	return kept, dropped
+	return kept, append(dropped, candidates...)
 }
 
-func (t *table) covered(c *scratch, r rank, kept []rank, ids []uint32) bool {
-	if len(ids) == 0 {
-		return false
-	}
+// chooseBlock is the number of candidates that are compared with what was kept at a time: most choices end early.
+const chooseBlock = 32
+
+// aimOther makes a slot the i-th of those that candidates are compared with.
+func (c *scratch) aimOther(t *table, i int, slot uint32) {
 	if !t.walks {
-		row, score := t.row(r.slot()), r.near()
-		for _, s := range kept {
-			between := nearness(simd.Dot(row, t.row(s.slot())))
-			if between > score || between == score && s.near() == score {
-				return true
-			}
-		}
-		return false
+		return
 	}
-	c.other.Load(t.codes.Row(r.slot()))
-	near := r.near()
-	for len(ids) > 0 {
-		n := min(len(ids), 8)
-		simd.DotMany8(&c.other, &t.codes, ids[:n], c.near)
-		for i, between := range c.near[:n] {
-			if between > near || between == near && kept[i].near() == near {
-				return true
-			}
-		}
-		ids, kept = ids[n:], kept[n:]
+	if i == len(c.others) {
+		c.others = append(c.others, simd.NewQuery8(t.codes.Dim))
 	}
-	return false
+	c.others[i].Load(t.codes.Row(slot))
+}
+
+// cross moves those that s, the i-th kept, covers from left to dropped.
+func (c *scratch) cross(t *table, i int, s rank, left, dropped []rank) ([]rank, []rank) {
+	ids := c.ids[:0]
+	for _, r := range left {
+		ids = append(ids, r.slot())
+	}
+	near := c.near[:len(ids)]
+	if t.walks {
+		simd.DotMany8(&c.others[i], &t.codes, ids, near)
+	} else {
+		simd.DotMany(t.row(s.slot()), &t.rows, ids, c.scores)
+		for i := range near {
+			near[i] = nearness(c.scores[i])
+		}
+	}
+	still := left[:0]
+	for j, r := range left {
+		if own := r.near(); near[j] > own || near[j] == own && s.near() == own {
+			dropped = append(dropped, r)
+		} else {
+			still = append(still, r)
+		}
+	}
+	return still, dropped
 }
 
 // addLink gives owner the neighbour added, choosing anew among all when the list is full. The lock
@@ -94,8 +113,8 @@ func (g *Graph) addLink(c *linker, t *table, owner, added uint32, near int32, la
 func (t *table) between(c *scratch, slot uint32, ids []uint32) []int32 {
 	near := c.near[:len(ids)]
 	if t.walks {
-		c.other.Load(t.codes.Row(slot))
-		simd.DotMany8(&c.other, &t.codes, ids, near)
+		c.aimOther(t, 0, slot)
+		simd.DotMany8(&c.others[0], &t.codes, ids, near)
 		return near
 	}
 	simd.DotMany(t.row(slot), &t.rows, ids, c.scores)
