@@ -113,6 +113,7 @@ func (g *Graph) encodeRow(t *table, slot uint32) {
 type coding struct {
 	// The score of a slot is at most step*product + perLost*lost + rest.
 	step, perLost, rest float64
+	lost                float64 // the most that a code in question loses
 
 	off  bool // not to be used in this scan
 	skip int  // blocks that are scored without it
@@ -169,26 +170,27 @@ func (c *scratch) prepare(t *table, q []float32) {
 	e.rest = normMost*lost + normMost*normMost*(1.01*dim*roundOff+2.01*turnError) + boundError
 }
 
-// needed returns what the product of a code in a block must reach for a score to be at least least.
-func (e *coding) needed(m *meta, at uint32, least float32) int32 {
-	lost := float64(math.Float32frombits(m.lost[at/scanBlock].Load()))
-	product := math.Floor((float64(least) - e.rest - e.perLost*lost) / e.step)
+// needed returns what the product of a code that loses no more than e.lost must reach for a score to be at least
+// least.
+func (e *coding) needed(least float32) int32 {
+	product := math.Floor((float64(least) - e.rest - e.perLost*e.lost) / e.step)
 	return int32(max(math.MinInt32, min(math.MaxInt32, product)))
 }
 
-// hopeful returns those of n slots from first on, all of one block, whose score may be at least least. They are
-// valid until c.ids is used again.
-func (c *scratch) hopeful(t *table, first, n uint32, least float32) []uint32 {
-	e := &c.coding
-	products := c.near[:n]
-	simd.DotRange8(&c.code, &t.codes, first, products)
-	m, at := t.at(first)
-	need := e.needed(m, at, least)
-	ids := c.ids[:0]
-	for i, p := range products {
-		if p >= need {
-			ids = append(ids, first+uint32(i))
-		}
+// lose sets e.lost to the most that n codes from place at of a chunk on lose.
+func (e *coding) lose(m *meta, at, n uint32) {
+	most := uint32(0) // numbers without a sign are ordered as their bits
+	for block := at / scanBlock; block <= (at+n-1)/scanBlock; block++ {
+		most = max(most, m.lost[block].Load())
 	}
-	return ids
+	e.lost = float64(math.Float32frombits(most))
+}
+
+// hopeful returns those of n slots from first on, all of one chunk, whose score may be at least least, and leaves
+// their products in c.near. They are valid until c.ids is used again.
+func (c *scratch) hopeful(t *table, first, n uint32, least float32) []uint32 {
+	m, at := t.at(first)
+	c.coding.lose(m, at, n)
+	ids := c.ids[:n]
+	return ids[:simd.ScanRange8(&c.code, &t.codes, first, int(n), c.coding.needed(least), ids, c.near)]
 }

@@ -229,7 +229,7 @@ func TestCodesDoNotAskTheFilterMore(t *testing.T) {
 		undo := withoutCodes(g)
 		without := count()
 		undo()
-		if with != without {
+		if with > without {
 			t.Errorf("%d questions, without codes %d", with, without)
 		}
 	}

@@ -5,8 +5,9 @@ import "github.com/lightctl/lightrag/hnsw/simd"
 // scan adds the slots in [from, to) that pass the filter.
 func (c *scratch) scan(t *table, q []float32, from, to uint32, f *filter, b *best) {
 	c.begin(t, q, int(to-from))
+	most := uint32(scanBlock) // slots whose codes are looked at in one go: the more, the longer the bar has been rising
 	for from < to {
-		n := min(to-from, scanBlock-from%scanBlock)
+		n := min(to-from, scanBlock)
 		if c.picky(f, b) {
 			ids := c.ids[:0]
 			for slot := from; slot < from+n; slot++ {
@@ -16,6 +17,8 @@ func (c *scratch) scan(t *table, q []float32, from, to uint32, f *filter, b *bes
 			}
 			c.score(t, q, ids, nil, b)
 		} else if c.coding.helps(b) {
+			n = min(to-from, most, chunkSlots-from&chunkMask)
+			most = min(2*most, codesBlock)
 			ids := c.hopeful(t, from, n, b.least())
 			c.coding.judge(len(ids), int(n))
 			c.scoreHopeful(t, q, ids, f, b)

@@ -2,6 +2,7 @@ package hnsw
 
 import (
 	"math"
+	"slices"
 
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/lightctl/lightrag/hnsw/simd"
@@ -81,38 +82,66 @@ func (c *scratch) picky(f *filter, b *best) bool {
 	return false
 }
 
-// scoreHopeful is score for slots that codes have not ruled out. Their rows are here and there, and cost more to
-// read than the filter to ask.
+// scoreHopeful is score for slots that codes have not ruled out, whose products are in c.near. Their rows are here
+// and there, and cost more to read than the filter to ask; the nearest come first, for with what they score codes rule
+// out more of the others.
 func (c *scratch) scoreHopeful(t *table, q []float32, ids []uint32, f *filter, b *best) {
-	if f.trivial() || !c.fewPass() {
+	const few = 16
+	if !f.trivial() && c.fewPass() {
+		passed := ids[:0]
+		for i, id := range ids {
+			if c.ask(f, id) {
+				c.near[len(passed)] = c.near[i]
+				passed = append(passed, id)
+			}
+		}
+		ids, f = passed, nil
+	}
+	if len(ids) <= few {
 		c.score(t, q, ids, f, b)
 		return
 	}
-	passed := ids[:0]
-	for _, id := range ids {
-		if c.ask(f, id) {
-			passed = append(passed, id)
-		}
+	ranks := c.news[:len(ids)]
+	for i, id := range ids {
+		ranks[i] = rankOf(c.near[i], id)
 	}
-	c.score(t, q, passed, nil, b)
+	slices.Sort(ranks)
+	for len(ranks) > 0 {
+		part := ranks[:min(len(ranks), few)]
+		ranks = ranks[len(part):]
+		need := c.coding.needed(b.least())
+		ids := c.ids[:0]
+		for _, r := range part {
+			if r.near() < need {
+				ranks = nil
+				break
+			}
+			ids = append(ids, r.slot())
+		}
+		c.score(t, q, ids, f, b)
+	}
 }
 
-// hopefulOf keeps those of the listed slots whose score may be at least least.
+// hopefulOf keeps those of the listed slots whose score may be at least least, and leaves their products in c.near.
 func (c *scratch) hopefulOf(t *table, ids []uint32, least float32) []uint32 {
 	e := &c.coding
 	products := c.near[:len(ids)]
 	simd.DotMany8(&c.code, &t.codes, ids, products)
 	kept := ids[:0]
-	block, need := uint32(math.MaxUint32), int32(0)
+	block, need, most := uint32(math.MaxUint32), int32(0), 0.0
 	for i, p := range products {
 		id := ids[i]
 		if id/scanBlock != block {
 			m, at := t.at(id)
-			block, need = id/scanBlock, e.needed(m, at, least)
+			block = id / scanBlock
+			e.lose(m, at, 1)
+			need, most = e.needed(least), max(most, e.lost)
 		}
 		if p >= need {
+			products[len(kept)] = p
 			kept = append(kept, id)
 		}
 	}
+	e.lost = most
 	return kept
 }

@@ -35,11 +35,13 @@ type scratch struct {
 	asked, passed int // questions to the filter of a scan, and how many slots passed
 }
 
-// scanBlock is the number of rows a scan scores per kernel call.
-const scanBlock = 64
+const (
+	scanBlock  = 64  // rows that a scan scores per kernel call, and slots whose codes have one lost
+	codesBlock = 512 // codes that a scan looks at per call, at most
+)
 
 func newScratch(g *Graph) *scratch {
-	n := max(2*g.o.M, scanBlock)
+	n := max(2*g.o.M, codesBlock)
 	c := &scratch{
 		q: make([]float32, g.dim), ids: make([]uint32, 0, n),
 		near: make([]int32, n), scores: make([]float32, n), news: make([]rank, n),
