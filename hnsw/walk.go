@@ -101,7 +101,7 @@ func (c *scratch) walkAll(g *Graph, t *table, n uint32, layer, ef, k int, twins 
 	for _, r := range c.found {
 		c.visit(r.slot())
 	}
-	pool := slices.Grow(c.found, ef)
+	pool := slices.Grow(c.found, max(0, ef-len(c.found)))
 	h := newHorizon(c, t, ef, k)
 	for next := 0; next < len(pool); {
 		r := pool[next]
@@ -116,35 +116,15 @@ func (c *scratch) walkAll(g *Graph, t *table, n uint32, layer, ef, k int, twins 
 		next++
 		ids, chain := c.fresh(g.list(t, r.slot(), layer), n)
 		// Whose neighbours are looked at next is known, unless one of these is nearer.
-		after := rank(math.MaxUint64)
-		if next < len(pool) {
-			after = pool[next]
+		if next < len(pool) && layer == 0 {
+			simd.Prefetch(t.links, t.zeroAt(pool[next].slot()))
+		}
+		var at int
+		if pool, at = simd.Offer(pool, ef, ids, c.compare(t, ids)); at < next {
+			next = at
 			if layer == 0 {
-				simd.Prefetch(t.links, t.zeroAt(after.slot()))
+				simd.Prefetch(t.links, t.zeroAt(pool[at].slot()))
 			}
-		}
-		near := c.compare(t, ids)
-		bar := rank(math.MaxUint64)
-		if len(pool) >= ef {
-			bar = pool[ef-1]
-		}
-		news := c.news[:len(ids)]
-		kept, least := 0, bar
-		for i, id := range ids {
-			r := rankOf(near[i], id)
-			news[kept] = r
-			if r < bar {
-				kept++
-			}
-			least = min(least, r)
-		}
-		if layer == 0 && least < after {
-			simd.Prefetch(t.links, t.zeroAt(least.slot()))
-		}
-		for _, r := range news[:kept] {
-			var at int
-			pool, at = insert(pool, r, ef)
-			next = min(next, at)
 		}
 		if !chain || !twins {
 			continue

@@ -24,6 +24,7 @@
 //	Norm Scale                    x        =       =       (plain Go)
 //	ScanRange8's comparison       x        =       =       (plain Go)
 //	HammingRange              (plain Go)           x       (plain Go)
+//	Offer                     (plain Go)           x       (plain Go)
 //
 // # Equality
 //
