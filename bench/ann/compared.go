@@ -10,15 +10,6 @@ import (
 	"github.com/lightctl/lightrag/bench/measure"
 )
 
-// modes are the ways of ours to search that a comparison has.
-func modes() []mode {
-	m := []mode{onCodes}
-	if o := onRows.options(0); walkRows(&o) {
-		m = append(m, onRows)
-	}
-	return append(m, onAll)
-}
-
 // goals of the comparison with hnswlib, by data set.
 type goals struct{ qps, rows, build string }
 
@@ -100,9 +91,6 @@ func (r *runner) againstHnswlib(d *dataset, at float64, all []*contender, err er
 	goal, hnswlib := goalsOf(d), find(all, "hnswlib")
 	for _, m := range []mode{onCodes, onRows} {
 		c := find(all, m.title)
-		if c == nil {
-			continue
-		}
 		wanted := goal.qps
 		if m == onRows {
 			wanted = goal.rows

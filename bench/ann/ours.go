@@ -22,13 +22,14 @@ var (
 	onCodes = mode{title: "lightrag"}
 	onRows  = mode{title: "lightrag float32", rows: true}
 	onAll   = mode{title: "lightrag exact", exact: true}
+	modes   = []mode{onCodes, onRows, onAll} // of a comparison
 )
 
 // options returns the options of a graph in a mode.
 func (m mode) options(seed uint64) hnsw.Options {
 	o := hnsw.Options{M: graphM, EfConstruction: efConstruction, ExactBelow: -1, Seed: seed}
 	if m.rows {
-		walkRows(&o)
+		o.Walk = hnsw.WalkRows
 	}
 	return o
 }

@@ -231,7 +231,7 @@ func (r *runner) compare(d *dataset, at float64, seeds int, whole bool) (err err
 		return err
 	}
 	all := []*contender{}
-	for _, m := range modes() {
+	for _, m := range modes {
 		o := &ours{mode: m, data: d, cpu: r.cpu}
 		all = append(all, &contender{engine: o, ours: o})
 	}

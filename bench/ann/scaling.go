@@ -19,18 +19,22 @@ func (r *runner) scaling(d *dataset, all []*contender) {
 		}
 		buildName := fmt.Sprintf("%s, two threads: %s, build wall of one / of two", d, c.name())
 		searchName := fmt.Sprintf("%s, two threads: %s, QPS of two / of one", d, c.name())
-		var single, double []float64
+		var single, double, cpu1, cpu2 []float64
 		for range 3 {
-			for threads, to := range map[int]*[]float64{1: &single, 2: &double} {
+			for threads := 1; threads <= 2; threads++ {
 				t, _, err := c.search(search{ef: ef, threads: threads, atLeast: max(2*r.o.atLeast, 100*time.Millisecond), queries: d.queries()})
 				if err != nil {
 					r.missing(searchName, "ratio", qps, err.Error())
 					return
 				}
-				*to = append(*to, t.perWall())
+				if threads == 1 {
+					single, cpu1 = append(single, t.perWall()), append(cpu1, t.perCPU())
+				} else {
+					double, cpu2 = append(double, t.perWall()), append(cpu2, t.perCPU())
+				}
 			}
 		}
-		note := fmt.Sprintf("wall, so it needs two free cores; %.0f and %.0f queries/s", median(single), median(double))
+		note := fmt.Sprintf("wall, so it needs two free cores; %.0f and %.0f queries/s, %.0f and %.0f per CPU second", median(single), median(double), median(cpu1), median(cpu2))
 		r.add(searchName, slices.Max(double)/slices.Max(single), "ratio", qps, fmt.Sprintf("ef %d, best of 3; %s", ef, note))
 		b, err := c.build(d.rows(), 1, 2)
 		if err != nil {

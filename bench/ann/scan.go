@@ -106,6 +106,15 @@ func (r *runner) allocations() error {
 		}
 		r.add("allocations per search: "+kind.name, count, "allocations", "<= 0", "Graph.Search with room for the hits")
 	}
+	ix, err := r.indexOf(d, runtime.GOMAXPROCS(0))
+	if err != nil {
+		return err
+	}
+	count, err := mallocs(d.queries(), askingIndex(ix, d, make([]int32, topK*d.queries())))
+	if err != nil {
+		return err
+	}
+	r.add("allocations per search: index", count, "allocations", "", "Index.Search, which returns a new slice")
 	return nil
 }
 

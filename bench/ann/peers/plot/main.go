@@ -75,11 +75,14 @@ func panel(title string) *plot.Plot {
 	p.Title.Text = title
 	p.X.Label.Text, p.Y.Label.Text = "recall@10", "queries per CPU second"
 	p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, decades{}
-	p.Legend.Top = true
+	p.Legend.Left = true
 	p.Legend.TextStyle.Font.Size = font.Points(8)
 	p.Add(plotter.NewGrid())
 	return p
 }
+
+// lowest is the least recall that is drawn.
+const lowest = 0.7
 
 // decades puts ticks at 1, 2 and 5 times the powers of ten.
 type decades struct{}
@@ -106,9 +109,13 @@ var colours = []color.Color{
 func add(p *plot.Plot, s set, n int) error {
 	var points plotter.XYs
 	for _, q := range s.Seeds[0] {
-		if q.QPS > 0 {
+		if q.QPS > 0 && q.Recall >= lowest {
 			points = append(points, plotter.XY{X: q.Recall, Y: q.QPS})
 		}
+	}
+	if len(points) == 0 {
+		p.Legend.Add(fmt.Sprintf("%s %s: recall below %v", s.Index, s.Version, lowest))
+		return nil
 	}
 	line, dots, err := plotter.NewLinePoints(points)
 	if err != nil {
