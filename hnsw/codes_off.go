@@ -5,5 +5,8 @@ package hnsw
 // codesFromDim is beyond every dimension: in plain Go a product of bytes takes longer than one of floats.
 const codesFromDim = maxDim + 1
 
-// walkPerScan is the cost of a row that a walk scores, in rows of a list that a scan scores.
-const walkPerScan = 3
+// What a slot costs that a scan looks at, in order or from a list, in slots that a walk compares (see filter.go).
+const (
+	rangePerSlot = 0.4
+	listPerSlot  = 0.6
+)

@@ -5,5 +5,8 @@ package hnsw
 // codesFromDim is the dimension from which codes are kept: below it rows are too short for them to pay.
 const codesFromDim = 64
 
-// walkPerScan is the cost of a row that a walk scores, in rows of a list that a scan scores.
-const walkPerScan = 14
+// What a slot costs that a scan looks at, in order or from a list, in slots that a walk compares (see filter.go).
+const (
+	rangePerSlot = 0.12
+	listPerSlot  = 0.35
+)

@@ -82,7 +82,9 @@ func TestNoScoreIsAboveItsBound(t *testing.T) {
 					if ids := c.hopeful(tab, slot, 1, score); len(ids) != 1 {
 						t.Fatalf("%d-d %s: slots %d and %d score %v, above the bound", dim, name, i, slot, score)
 					}
-					if ids := c.hopefulOf(tab, []uint32{slot}, score); len(ids) != 1 {
+					list, product := []uint32{slot}, make([]int32, 1)
+					c.multiply(tab, list, product, false)
+					if ids := c.hopefulOf(tab, list, product, score); len(ids) != 1 {
 						t.Fatalf("%d-d %s: slots %d and %d, listed, score %v, above the bound", dim, name, i, slot, score)
 					}
 					if ids := c.hopeful(tab, slot, 1, score+0.05); len(ids) == 1 {

@@ -28,45 +28,76 @@ func (f *filter) ok(slot uint32) bool {
 // trivial reports whether the limit is all there is to check.
 func (f *filter) trivial() bool { return !f.dead && f.allow == nil && f.accept == nil }
 
-// scanIsCheaper compares a scan of the given number of slots among n with a walk that looks for them. A walk
-// scores about rowsPerEf*ef rows where everything is eligible, and as many times more as there are more slots
-// than eligible ones; each costs it walkPerScan times what it costs a scan.
-func (g *Graph) scanIsCheaper(eligible int, n uint32, ef int) bool {
+// A search has a choice: to look at each slot that may be eligible, or to walk and collect what is eligible of what it
+// meets. What scans and walks cost is counted in slots that a walk compares. The first is known beforehand. The other
+// depends on how many of the slots near the query are eligible, which only the walk finds out: it gives up when it sees
+// that it would cost more than a scan, and at the latest when it has cost as much. So a search costs at most
+// about twice what the better choice would have cost.
+const (
+	rowsPerEf = 8   // slots that a walk compares, per ef, where everything is eligible
+	walkStart = 200 // to get where it starts, and to compare rows in the end
+	// A walk is not given up before it has compared so many: they say too little, and there is little to lose.
+	walkLeast = 128
+)
+
+// rangeCost and listCost are what it costs to look at n slots in order, and at those of a list.
+func rangeCost(n int) int { return int(float64(n) * rangePerSlot) }
+
+// among is the number of slots the list spans.
+func listCost(n, among int) int {
+	return min(int(float64(n)*listPerSlot), rangeCost(among)+n/16)
+}
+
+// walkCost is what a walk costs if a share of the slots it meets is eligible.
+func walkCost(ef, eligible, among int) int {
+	return walkStart + int(rowsPerEf*float64(ef)*float64(among)/float64(max(eligible, 1)))
+}
+
+// scanIsCheaper reports whether to scan, which costs that much, without trying to walk.
+func (g *Graph) scanIsCheaper(cost, eligible int, n uint32, ef int) bool {
 	if g.o.ExactBelow < 0 {
 		return false
 	}
-	e := int64(eligible)
-	return eligible <= g.o.ExactBelow || e*e <= rowsPerEf*walkPerScan*int64(ef)*int64(n)
+	if int(n) <= g.o.ExactBelow {
+		return true
+	}
+	least := walkCost(ef, 1, 1)
+	return cost <= least || cost <= 2*least && cost <= walkCost(ef, eligible, int(n))
 }
 
-// unlimited, as the number of allowed slots, makes a walk go on whatever it costs.
+// unlimited, as the price of a scan, makes a walk go on whatever it costs.
 const unlimited = math.MaxInt
 
-// hopeless says whether a walk had better be left to a scan, by what it has scored, tested and let pass. A scan
-// of a list scores what is on it; one of all n slots looks at their rows or codes in order, for half of that each,
-// and tests few.
-func hopeless(n, allowed, ef, found, scored, tested, passed int) bool {
-	const fewest = 128 // below it the sample says little, and there is little to lose
-	if scored < fewest || allowed == unlimited {
+// effort is what a walk has done: slots compared, those asked the filter about, and those that passed; steps
+// counts what else takes time.
+type effort struct{ compared, steps, asked, passed int }
+
+// hopeless says whether a walk had better be left to a scan that costs price.
+func (e *effort) hopeless(price, ef, found int) bool {
+	cost := e.compared + e.steps/8
+	if cost < walkLeast || price == unlimited {
 		return false
 	}
-	price := float64(allowed) / walkPerScan
-	if allowed < 0 {
-		price = float64(n) / 2 / walkPerScan
+	if cost > price {
+		return true
 	}
-	// As many are to be scored in all as the share that passes promises; see scanIsCheaper.
-	total := rowsPerEf * float64(ef) * float64(tested) / float64(max(passed, 1))
-	if found < ef || float64(scored) < total/4 {
-		return total > price
-	}
-	return float64(scored) > price
+	// As many are to be compared in all as the share that passes promises.
+	total := rowsPerEf * float64(ef) * float64(e.asked) / float64(max(e.passed, 1))
+	return (found < ef || float64(cost) < total/4) && total > float64(price)
 }
-
-const rowsPerEf = 7 // rows that an unfiltered walk scores, per ef
 
 // dense fills c.allow with the slots of a bitmap below n.
 func (c *scratch) dense(bitmap *roaring.Bitmap, n uint32) {
+	const container = 1 << 16
+	n = (n + container - 1) &^ (container - 1)
 	c.allow = clearedBits(c.allow, n)
+	if bitmap.IsEmpty() {
+		return
+	}
+	if bitmap.Maximum() < n {
+		bitmap.WriteDenseTo(c.allow)
+		return
+	}
 	c.iterator.Initialize(bitmap)
 	for {
 		ids := c.ids[:scanBlock]

@@ -114,7 +114,7 @@ func (ix *Index) pin(f *finder, k int, o *IndexSearchOptions) []uint32 {
 		ef = ix.o.EfSearch
 	}
 	allowed := o.Allow.GetCardinality()
-	if allowed > uint64(f.bound) || !f.c.g.scanIsCheaper(int(allowed), f.bound, max(ef, min(k, int(f.bound)))) {
+	if allowed > uint64(f.bound) || !f.c.g.scanIsCheaper(listCost(int(allowed), int(f.bound)), int(allowed), f.bound, max(ef, min(k, int(f.bound)))) {
 		return nil
 	}
 	f.slots = f.slots[:0]

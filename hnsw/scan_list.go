@@ -8,48 +8,186 @@ import (
 	"github.com/lightctl/lightrag/hnsw/simd"
 )
 
-// scanBitmap does so for the slots of a bitmap, about n, in slot order.
+// A scan of a list goes by lots. The products of codes of a whole lot come first: in slot order, for slots that follow
+// one another are cheaper to read. Then come the rows of those with the largest products, so that there is something to
+// compare with, and then those of whatever else may be among the best.
+
+const (
+	// lotSlots is the number of slots of a lot.
+	lotSlots = codesBlock
+	// listCodesFrom is the number of slots from which a scan of a list looks at codes; less than for a scan in
+	// order, since rows here and there take longer to read.
+	listCodesFrom = 128
+	// spread is how many times as many slots a piece may span as it has, for all it spans to be read in order.
+	spread = 3
+	// skipLots is the number of lots whose rows are read without looking at codes, after one where that helped little.
+	skipLots = 7
+)
+
+// lot is what a scan needs for one.
+type lot struct {
+	read     [lotSlots]uint32 // what comes next of a bitmap
+	ids      [lotSlots]uint32
+	products [lotSlots]int32
+	span     [spread * scanBlock]int32
+	seeds    []rank
+}
+
+// scanBitmap adds the slots of a bitmap that pass the filter; n is about how many there are.
 func (c *scratch) scanBitmap(t *table, q []float32, bitmap *roaring.Bitmap, n int, f *filter, b *best) {
-	c.begin(t, q, n)
+	c.beginList(t, q, n)
 	c.iterator.Initialize(bitmap)
 	for {
-		n := c.iterator.NextMany(c.ids[:scanBlock])
-		if n == 0 {
+		slots := c.lot.read[:]
+		slots = slots[:c.iterator.NextMany(slots)]
+		if len(slots) == 0 {
 			return
 		}
-		c.addListed(t, q, c.ids[:n], f, b)
+		c.addLot(t, q, slots, true, f, b)
+		if slots[len(slots)-1] >= f.limit {
+			return
+		}
 	}
 }
 
-// scanList does so for the listed slots.
+// scanList does so for the listed slots, in whatever order.
 func (c *scratch) scanList(t *table, q []float32, slots []uint32, f *filter, b *best) {
-	c.begin(t, q, len(slots))
+	c.beginList(t, q, len(slots))
 	for len(slots) > 0 {
-		block := slots[:min(len(slots), scanBlock)]
-		slots = slots[len(block):]
-		c.addListed(t, q, block, f, b)
+		part := slots[:min(len(slots), lotSlots)]
+		slots = slots[len(part):]
+		c.addLot(t, q, part, false, f, b)
 	}
 }
 
-// addListed does so for those of a block of slots that are below the filter's limit. slots may be in c.ids.
-func (c *scratch) addListed(t *table, q []float32, slots []uint32, f *filter, b *best) {
-	picky := c.picky(f, b)
-	ids := c.ids[:0]
+func (c *scratch) beginList(t *table, q []float32, n int) {
+	if c.lot == nil {
+		c.lot = new(lot)
+	}
+	c.begin(t, q, 0)
+	if c.coding.off = t.turn == nil || n < listCodesFrom; !c.coding.off {
+		c.prepare(t, q)
+	}
+}
+
+// addLot does so for at most lotSlots slots.
+func (c *scratch) addLot(t *table, q []float32, slots []uint32, ordered bool, f *filter, b *best) {
+	l := c.lot
+	ids := l.ids[:0]
 	for _, slot := range slots {
-		if slot < f.limit && (!picky || c.ask(f, slot)) {
+		if slot < f.limit && !(f.dead && t.dead(slot)) {
 			ids = append(ids, slot)
 		}
 	}
-	if picky {
-		f = nil
-	} else if c.coding.helps(b) {
-		of := len(ids)
-		ids = c.hopefulOf(t, ids, b.least())
-		c.coding.judge(len(ids), of)
-		c.scoreHopeful(t, q, ids, f, b)
+	if c.coding.off || !b.full && b.k > sortedInsertLimit {
+		c.scoreAll(t, q, ids, f, b)
 		return
 	}
-	c.score(t, q, ids, f, b)
+	if c.coding.skip > 0 {
+		c.coding.skip--
+		c.scoreAll(t, q, ids, f, b)
+		return
+	}
+	products := l.products[:len(ids)]
+	c.multiply(t, ids, products, ordered)
+	if !b.full {
+		ids, products = c.seed(t, q, ids, products, f, b)
+	}
+	left := c.hopefulOf(t, ids, products, b.least())
+	helped := len(left) <= len(slots)*3/4
+	c.scoreHopeful(t, q, left, f, b)
+	if !helped {
+		c.coding.skip = skipLots
+	}
+}
+
+// multiply makes the products of codes of the listed slots.
+func (c *scratch) multiply(t *table, ids []uint32, products []int32, ordered bool) {
+	for len(ids) > 0 {
+		n := min(len(ids), scanBlock)
+		first := ids[0]
+		if span := int(ids[n-1]-first) + 1; !ordered || span > spread*n {
+			for _, id := range ids[n:min(len(ids), 2*n)] {
+				t.codes.Prefetch(id)
+			}
+			simd.DotMany8(&c.code, &t.codes, ids[:n], products[:n])
+		} else if span == n {
+			simd.DotRange8(&c.code, &t.codes, first, products[:n])
+		} else {
+			all := c.lot.span[:span]
+			simd.DotRange8(&c.code, &t.codes, first, all)
+			for i, id := range ids[:n] {
+				products[i] = all[id-first]
+			}
+		}
+		ids, products = ids[n:], products[n:]
+	}
+}
+
+// seed adds the slots with the k largest products of those that pass the filter, and returns the others.
+func (c *scratch) seed(t *table, q []float32, ids []uint32, products []int32, f *filter, b *best) ([]uint32, []int32) {
+	seeds := c.lot.seeds[:0]
+	for i, p := range products {
+		// By place in the lot, which has the order of slots.
+		r := rankOf(p, uint32(i))
+		if len(seeds) == b.k && r > seeds[b.k-1] || f.accept != nil && !f.accept(ids[i]) {
+			continue
+		}
+		seeds, _ = insert(seeds, r, b.k)
+	}
+	c.lot.seeds = seeds
+	for i, r := range seeds {
+		seeds[i] = rank(r.slot())
+	}
+	slices.Sort(seeds)
+	kept, chosen := 0, seeds
+	part := c.ids[:0]
+	for i, id := range ids {
+		if len(chosen) > 0 && int(chosen[0]) == i {
+			if part = append(part, id); len(part) == scanBlock {
+				c.score(t, q, part, nil, b)
+				part = part[:0]
+			}
+			chosen = chosen[1:]
+			continue
+		}
+		ids[kept], products[kept] = id, products[i]
+		kept++
+	}
+	c.score(t, q, part, nil, b)
+	return ids[:kept], products[:kept]
+}
+
+// hopefulOf keeps those of the listed slots whose score, by their products, may be at least least, and leaves the
+// products in c.near.
+func (c *scratch) hopefulOf(t *table, ids []uint32, products []int32, least float32) []uint32 {
+	e := &c.coding
+	kept := c.ids[:0]
+	block, need, most := uint32(math.MaxUint32), int32(0), 0.0
+	for i, p := range products {
+		id := ids[i]
+		if id/scanBlock != block {
+			m, at := t.at(id)
+			block = id / scanBlock
+			e.lose(m, at, 1)
+			need, most = e.needed(least), max(most, e.lost)
+		}
+		if p >= need {
+			c.near[len(kept)] = p
+			kept = append(kept, id)
+		}
+	}
+	e.lost = most
+	return kept
+}
+
+// scoreAll is score for as many slots as there are.
+func (c *scratch) scoreAll(t *table, q []float32, ids []uint32, f *filter, b *best) {
+	for len(ids) > 0 {
+		n := min(len(ids), scanBlock)
+		c.score(t, q, ids[:n], f, b)
+		ids = ids[n:]
+	}
 }
 
 // ask asks the filter and remembers how it went.
@@ -120,28 +258,4 @@ func (c *scratch) scoreHopeful(t *table, q []float32, ids []uint32, f *filter, b
 		}
 		c.score(t, q, ids, f, b)
 	}
-}
-
-// hopefulOf keeps those of the listed slots whose score may be at least least, and leaves their products in c.near.
-func (c *scratch) hopefulOf(t *table, ids []uint32, least float32) []uint32 {
-	e := &c.coding
-	products := c.near[:len(ids)]
-	simd.DotMany8(&c.code, &t.codes, ids, products)
-	kept := ids[:0]
-	block, need, most := uint32(math.MaxUint32), int32(0), 0.0
-	for i, p := range products {
-		id := ids[i]
-		if id/scanBlock != block {
-			m, at := t.at(id)
-			block = id / scanBlock
-			e.lose(m, at, 1)
-			need, most = e.needed(least), max(most, e.lost)
-		}
-		if p >= need {
-			products[len(kept)] = p
-			kept = append(kept, id)
-		}
-	}
-	e.lost = most
-	return kept
 }

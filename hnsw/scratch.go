@@ -18,6 +18,7 @@ type scratch struct {
 	found    []rank    // collected, best first
 	allow    []uint64  // one bit per allowed slot
 	iterator roaring.ManyIntIterator
+	lot      *lot // of the scan of a list; nil before the first
 
 	// What slots are compared with: a row or, where there are codes, a code.
 	row  []float32

@@ -86,22 +86,26 @@ func (g *Graph) search(c *scratch, k int, o *SearchOptions, only []uint32) []ran
 		b.finish()
 		return b.list
 	}
-	allowed := -1
+	price, eligible := rangeCost(int(bound)), int(bound)
 	if o.Allow != nil {
-		allowed = int(min(o.Allow.GetCardinality(), uint64(bound)))
-		if o.Exact || g.scanIsCheaper(allowed, n, ef) || mark == 0 {
-			c.scanBitmap(t, c.q, o.Allow, allowed, &f, &b)
-			b.finish()
-			return b.list
-		}
-		c.dense(o.Allow, bound)
-		f.allow = c.allow
+		eligible = int(min(o.Allow.GetCardinality(), uint64(bound)))
+		price = listCost(eligible, int(bound))
 	}
 	scanFrom := uint32(0)
-	if !o.Exact && mark > 0 && !g.scanIsCheaper(int(bound), n, ef) {
-		if g.walk(c, t, entry, n, min(mark, bound), k, ef, f, allowed) {
+	if !o.Exact && mark > 0 && !g.scanIsCheaper(price, eligible, n, ef) {
+		if o.Allow != nil {
+			c.dense(o.Allow, bound)
+			f.allow = c.allow
+		}
+		if g.walk(c, t, entry, n, min(mark, bound), k, ef, f, price) {
 			scanFrom = min(mark, bound)
 		}
+	}
+	if o.Allow != nil && scanFrom == 0 {
+		f.allow, b.list = nil, c.found[:0]
+		c.scanBitmap(t, c.q, o.Allow, eligible, &f, &b)
+		b.finish()
+		return b.list
 	}
 	b.list = c.found
 	if scanFrom == 0 {
@@ -113,15 +117,16 @@ func (g *Graph) search(c *scratch, k int, o *SearchOptions, only []uint32) []ran
 	return b.list
 }
 
-// walk leaves the k best eligible slots below limit in c.found, or returns false when a scan has to do it.
-func (g *Graph) walk(c *scratch, t *table, entry uint64, n, limit uint32, k, ef int, f filter, allowed int) bool {
+// walk leaves the k best eligible slots below limit in c.found, or returns false when a scan has to do it, at the given
+// price.
+func (g *Graph) walk(c *scratch, t *table, entry uint64, n, limit uint32, k, ef int, f filter, price int) bool {
 	c.aim(t, c.q)
 	from, top := c.start(t, entry)
 	at := c.descend(g, t, n, from, top, 0)
 	whole := f.trivial() && f.limit == n
 	f.limit = limit
 	if !whole {
-		if !c.walkSome(g, t, n, 0, ef, k, at, from, &f, allowed, true) || len(c.found) < k && len(c.found) < int(limit) {
+		if !c.walkSome(g, t, n, 0, ef, k, at, from, &f, price, true) || len(c.found) < k && len(c.found) < int(limit) {
 			return false
 		}
 	} else {
