@@ -136,7 +136,7 @@ func checkOrder(t testing.TB, hits []Hit) {
 	}
 }
 
-// unreachable counts linked slots that a walk from the entry on layer 0 cannot meet, in the plainest way.
+// unreachable counts live linked slots that a walk from the entry on layer 0 cannot meet, in the plainest way.
 func unreachable(g *Graph) int {
 	t, n := g.table.Load(), g.Mark()
 	seen := make(map[uint32]bool)
@@ -159,7 +159,13 @@ func unreachable(g *Graph) int {
 			}
 		}
 	}
-	return int(n) - len(seen)
+	lost := 0
+	for slot := range n {
+		if !seen[slot] && !t.dead(slot) {
+			lost++
+		}
+	}
+	return lost
 }
 
 // recorded reads the WordNet vectors from a folder with recorded data.

@@ -34,10 +34,26 @@
 // space reserved for them and grow in place, by 2 MiB at a time, where the system lets them (see internal/arena);
 // elsewhere they move, which linking waits for and searches do not.
 //
+// # Deletion
+//
+// A killed slot is no hit, but a step of walks, which costs them little while there are few of them. Graph.Consolidate
+// takes the dead out: whoever named one chooses others as neighbours, from those whom the dead one named. It does so in
+// portions, beside everything else. Slots of a Graph are not used again.
+//
+// An Index consolidates on its own, a little with every write, and does use slots again. A vector much like the one it
+// replaces takes the place of that one in the graph, which costs a small part of linking it; after some such steps,
+// when it may have drifted away from its neighbours, it is linked properly. What is much replaced is found as well
+// as what is not.
+//
 // # Concurrency
 //
-// Any number of searches run beside one Append and one Link. Searches take no lock, and allocate nothing once
-// warm. Rows never move. A neighbour list is changed in place, word by word, with atomic stores, in an order
+// Any number of searches run beside one Append, one Link and one Consolidate. Searches take no lock, and allocate
+// nothing once warm; those of an Index given a list of ids take one for as long as it takes to look the ids up. Every
+// search notes when it begins and ends, in a few ns: what it may see is not overwritten before it has ended, so that a
+// search that never ends keeps memory from being used again. A search of an Index sees the ids and vectors of the moment
+// it began, all changes of a batch or none.
+//
+// Rows never move. A neighbour list is changed in place, word by word, with atomic stores, in an order
 // that keeps every word a reader may see a linked slot; a reader that meets a list halfway sees old and new
 // neighbours mixed, which is as good as either.
 //

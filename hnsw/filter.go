@@ -11,6 +11,7 @@ type filter struct {
 	t      *table
 	limit  uint32            // slots at or above it are not collected
 	dead   bool              // look at dead bits
+	reused bool              // and before rows, for those of the dead may be overwritten
 	allow  []uint64          // one bit per slot, nil for all
 	accept func(uint32) bool // nil for all
 }
@@ -27,6 +28,14 @@ func (f *filter) ok(slot uint32) bool {
 
 // trivial reports whether the limit is all there is to check.
 func (f *filter) trivial() bool { return !f.dead && f.allow == nil && f.accept == nil }
+
+// onlyDead reports whether dead bits are all there is to check besides.
+func (f *filter) onlyDead() bool { return f.dead && f.allow == nil && f.accept == nil }
+
+// fewDead reports whether so few slots are dead that a walk had better make room for them than keep them apart.
+func (g *Graph) fewDead() bool {
+	return 4*(int64(g.dead.Load())-int64(g.upkeep.aparts.Load())) <= int64(g.mark.Load())
+}
 
 // A search has a choice: to look at each slot that may be eligible, or to walk and collect what is eligible of what it
 // meets. What scans and walks cost is counted in slots that a walk compares. The first is known beforehand. The other

@@ -23,7 +23,7 @@ func (c *scratch) walkSome(g *Graph, t *table, n uint32, layer, ef, k int, at, f
 	for len(c.frontier) > 0 {
 		var r rank
 		r, c.frontier = pop(c.frontier)
-		if len(c.found) == ef && r > c.found[ef-1] || h.ends(c.found, r) {
+		if len(c.found) == ef && r > c.found[ef-1] || h.ends(c.found, r, 0) {
 			break
 		}
 		ids, near, chain := c.expand(g, t, n, r.slot(), layer)
@@ -51,7 +51,7 @@ func (c *scratch) walkSome(g *Graph, t *table, n uint32, layer, ef, k int, at, f
 				if e.steps++; e.steps%walkLeast == 0 && e.hopeless(price, ef, len(c.found)) {
 					return false
 				}
-				if f.ok(twin) {
+				if c.visit(twin) && f.ok(twin) {
 					c.found, _ = insert(c.found, r, ef)
 				}
 			}

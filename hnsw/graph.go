@@ -34,6 +34,9 @@ type Graph struct {
 	locks    [256]sync.Mutex   // of lists, by slot
 	top      sync.Mutex        // held while a slot becomes the entry
 
+	readers readers
+	upkeep  upkeep // under linking
+
 	scratches sync.Pool
 }
 

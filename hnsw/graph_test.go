@@ -385,7 +385,7 @@ func TestEfWidensTheHorizon(t *testing.T) {
 			at = c.descend(g, tb, g.Mark(), at, top, 0)
 			walked := func(ef, k int) (int, []rank) {
 				c.found, c.compared = append(c.found[:0], at), 0
-				c.walkAll(g, tb, g.Mark(), 0, ef, k, true)
+				c.walkAll(g, tb, g.Mark(), 0, ef, k, true, false)
 				return c.compared, slices.Clone(c.found)
 			}
 			for _, ef := range []int{40, 200, 2000} {

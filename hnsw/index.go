@@ -13,66 +13,26 @@ import (
 // Index is a vector index over ids of the caller's choice: a Graph and what it takes to upsert and delete.
 // Writers wait for each other; any number of searches run beside them without waiting.
 //
-// A replaced or deleted vector keeps its memory, and a little of every search's time, until Compact.
+// Every call that writes makes one version, which becomes visible as a whole: a search sees, for every id, what was
+// there in the version it began with.
+//
+// A replaced or deleted vector stays a stepping stone for a while. When one in sixteen is of that kind, writers
+// begin to take them out of the graph, each doing a little, and use their slots again: where about as much is added
+// as deleted, there are at most 1.1 times as many slots as vectors. What an index that has shrunk
+// does not need any more is freed by Compact.
 type Index struct {
 	o Options
 
 	writing sync.Mutex
 	unit    []float32 // scratch of writers
+	changes []change
 
-	names sync.RWMutex // guards the two below, and is held for no longer than a map access
+	names sync.RWMutex // guards the two below; writers hold it to publish a version, no longer
 	slots map[uint64]uint32
 	cur   *contents
 
 	current atomic.Pointer[contents] // cur, for searches
 	finders sync.Pool
-}
-
-// contents is a graph with the ids of its slots. A search works on one from begin to end.
-type contents struct {
-	g     *Graph
-	ids   atomic.Pointer[[]*idChunk]
-	stale atomic.Uint32 // slots replaced or deleted
-	// bound is the number of slots a search may see. It is published after an older slot of the same id is
-	// marked, so that a search sees one of the two, never both or none.
-	bound atomic.Uint32
-}
-
-type idChunk struct {
-	id [chunkSlots]uint64
-	// until is 0 while the slot is its id's vector, otherwise the first bound with which it no longer is.
-	until [chunkSlots]atomic.Uint32
-}
-
-func (c *contents) at(slot uint32) (*idChunk, uint32) {
-	return (*c.ids.Load())[slot>>chunkShift], slot & chunkMask
-}
-
-func (c *contents) visible(slot, bound uint32) bool {
-	chunk, i := c.at(slot)
-	until := chunk.until[i].Load()
-	return until == 0 || bound < until
-}
-
-// reserve makes room for the id of a slot and writes it, before the slot can be seen.
-func (c *contents) reserve(slot uint32, id uint64) {
-	chunks := *c.ids.Load()
-	if int(slot>>chunkShift) == len(chunks) {
-		more := append(chunks, new(idChunk))
-		c.ids.Store(&more)
-		chunks = more
-	}
-	chunks[slot>>chunkShift].id[slot&chunkMask] = id
-}
-
-func newContents(dim int, o Options) (*contents, error) {
-	g, err := NewGraph(dim, o)
-	if err != nil {
-		return nil, err
-	}
-	c := &contents{g: g}
-	c.ids.Store(new([]*idChunk))
-	return c, nil
 }
 
 // New returns an empty index for vectors of dim elements.
@@ -110,13 +70,15 @@ func (ix *Index) Has(id uint64) bool {
 }
 
 // Add puts a copy of vec under id, replacing what was there: a search sees the old or the new one. The vector
-// is linked when Add returns. A bad vector is refused as by Graph.Append and changes nothing.
+// is linked when Add returns. A bad vector is refused as by Graph.Append and changes nothing; neither does the
+// vector that is there already.
 func (ix *Index) Add(id uint64, vec []float32) error {
 	return ix.AddBatch([]uint64{id}, [][]float32{vec})
 }
 
 // AddBatch is Add for many; where an id comes twice, the later vector stays. All vectors are checked before the
-// first is added. Options.Workers goroutines link them.
+// first is added, and a search sees all of them or none. Options.Workers goroutines link them. When the index
+// is full, those that found a place stay.
 func (ix *Index) AddBatch(ids []uint64, vecs [][]float32) error {
 	if len(ids) != len(vecs) {
 		return fmt.Errorf("hnsw: add: %w: %d ids, %d vectors", ErrInvalid, len(ids), len(vecs))
@@ -128,50 +90,103 @@ func (ix *Index) AddBatch(ids []uint64, vecs [][]float32) error {
 	}
 	ix.writing.Lock()
 	defer ix.writing.Unlock()
-	var err error
-	for i, v := range vecs {
-		if err = ix.put(ids[i], v); err != nil {
-			err = fmt.Errorf("hnsw: add %d: %w", ids[i], err)
-			break
-		}
-	}
+	ix.changes = ix.changes[:0]
+	err := ix.putAll(ids, vecs)
 	// What was appended is linked even if the index is full now.
 	if _, linkErr := ix.cur.g.LinkParallel(context.Background(), 0, ix.o.Workers); err == nil {
 		err = linkErr
 	}
+	if len(ix.changes) > 0 {
+		ix.publish(ix.changes)
+	}
 	return err
 }
 
-// put appends one vector and makes it the one of its id.
-func (ix *Index) put(id uint64, vec []float32) error {
-	c := ix.cur
-	simd.Scale(ix.unit, vec, simd.Norm(vec))
-	old, replaces := ix.slots[id]
-	if replaces && slices.Equal(ix.unit, c.g.Row(old)) {
-		return nil
+// putAll puts vectors into slots. Those much like the ones they replace come first: each is linked before the next
+// slot is made.
+func (ix *Index) putAll(ids []uint64, vecs [][]float32) error {
+	var last map[uint64]int
+	if len(ids) > 1 {
+		last = make(map[uint64]int, len(ids))
+		for i, id := range ids {
+			last[id] = i
+		}
 	}
-	slot := c.g.Bound()
-	c.reserve(slot, id)
-	if _, err := c.g.append(func(row []float32) { copy(row, ix.unit) }); err != nil {
-		return err
-	}
-	ix.names.Lock()
-	ix.slots[id] = slot
-	if replaces {
-		c.retire(old, slot+1)
-	}
-	c.bound.Store(slot + 1)
-	ix.names.Unlock()
-	if replaces {
-		c.g.Kill(old)
+	for _, alike := range [...]bool{true, false} {
+		for i, id := range ids {
+			if last != nil && last[id] != i {
+				continue
+			}
+			ch := change{id: id}
+			ch.old, ch.replaces = ix.slots[id]
+			if alike && !ch.replaces {
+				continue
+			}
+			simd.Scale(ix.unit, vecs[i], simd.Norm(vecs[i]))
+			near := float32(-1)
+			if ch.replaces {
+				row := ix.cur.g.Row(ch.old)
+				near = simd.Dot(ix.unit, row)
+				if near > 0.99 && slices.Equal(ix.unit, row) {
+					continue
+				}
+			}
+			if (near >= alikeFrom) != alike {
+				continue
+			}
+			if err := ix.put(&ch, ix.unit, near); err != nil {
+				return fmt.Errorf("hnsw: add %d: %w", id, err)
+			}
+			ix.changes = append(ix.changes, ch)
+		}
 	}
 	return nil
 }
 
-func (c *contents) retire(slot, until uint32) {
-	chunk, i := c.at(slot)
-	chunk.until[i].Store(until)
-	c.stale.Add(1)
+// publish makes changes the next version.
+func (ix *Index) publish(changes []change) {
+	c := ix.cur
+	version := c.version.Load() + 1
+	replaced := 0
+	for i := range changes {
+		if changes[i].replaces {
+			replaced++
+		}
+	}
+	c.hidden.Add(int32(replaced))
+	ix.names.Lock()
+	for i := range changes {
+		ch := &changes[i]
+		if ch.replaces {
+			chunk, i := c.at(ch.old)
+			chunk.until[i].Store(version)
+		}
+		if ch.removes {
+			delete(ix.slots, ch.id)
+			continue
+		}
+		chunk, i := c.at(ch.slot)
+		chunk.born[i].Store(version)
+		ix.slots[ch.id] = ch.slot
+	}
+	c.bound.Store(c.g.Bound())
+	c.version.Store(version)
+	live := len(ix.slots)
+	ix.names.Unlock()
+
+	epoch := c.g.readers.epoch.Load()
+	for i := range changes {
+		if ch := &changes[i]; ch.replaces {
+			c.retired = append(c.retired, retiree{ch.old, ch.slot, ch.inherited, epoch})
+		}
+		if !changes[i].removes {
+			c.hidden.Add(-1)
+		}
+	}
+	if replaced > 0 || len(c.retired) > 0 {
+		c.bury()
+		c.g.tend(live, replaced)
+	}
 }
 
 // Delete removes an id and reports whether it was there.
@@ -182,18 +197,15 @@ func (ix *Index) Delete(id uint64) bool {
 	if !ok {
 		return false
 	}
-	c := ix.cur
-	ix.names.Lock()
-	delete(ix.slots, id)
-	c.retire(slot, 1)
-	ix.names.Unlock()
-	c.g.Kill(slot)
-	if len(ix.slots) == 0 {
+	if len(ix.slots) == 1 {
 		// Nothing is left to keep the dead for. The options were valid before.
 		if empty, err := newContents(len(ix.unit), ix.o); err == nil {
-			ix.swap(empty, ix.slots)
+			ix.swap(empty, map[uint64]uint32{})
+			return true
 		}
 	}
+	ix.changes = append(ix.changes[:0], change{id: id, old: slot, replaces: true, removes: true})
+	ix.publish(ix.changes)
 	return true
 }
 
@@ -210,7 +222,7 @@ func (ix *Index) swap(c *contents, slots map[uint64]uint32) {
 func (ix *Index) Compact(ctx context.Context) error {
 	ix.writing.Lock()
 	defer ix.writing.Unlock()
-	if ix.cur.stale.Load() == 0 {
+	if int(ix.cur.g.Bound()) == len(ix.slots) {
 		return nil
 	}
 	next, err := newContents(len(ix.unit), ix.o)
@@ -218,14 +230,14 @@ func (ix *Index) Compact(ctx context.Context) error {
 		return err
 	}
 	slots := make(map[uint64]uint32, len(ix.slots))
-	bound := ix.cur.bound.Load()
-	for slot := range bound {
-		if !ix.cur.visible(slot, bound) {
+	version := ix.cur.version.Load()
+	for slot := range ix.cur.g.Bound() {
+		if !ix.cur.visible(slot, version) {
 			continue
 		}
 		chunk, i := ix.cur.at(slot)
 		to := next.g.Bound()
-		next.reserve(to, chunk.id[i])
+		next.reserve(to, chunk.id[i], 0)
 		if _, err := next.g.append(func(row []float32) { copy(row, ix.cur.g.Row(slot)) }); err != nil {
 			return err
 		}

@@ -53,7 +53,7 @@ func (ix *Index) Save(w io.Writer) error {
 }
 
 func (c *contents) write(w io.Writer) error {
-	o, bound := c.g.o, c.bound.Load()
+	o, bound, version := c.g.o, c.bound.Load(), c.version.Load()
 	h := indexHeader{uint32(c.g.dim), uint32(o.M), uint32(o.EfConstruction), uint32(o.EfSearch),
 		uint32(int32(min(max(o.ExactBelow, -1), math.MaxInt32))), o.Seed, bound}
 	out, err := newBlockWriter(w, putHeader(indexMagic, h.encode()))
@@ -68,7 +68,7 @@ func (c *contents) write(w io.Writer) error {
 		}
 		for slot := from; slot < to; slot++ {
 			alive := byte(0)
-			if c.visible(slot, bound) {
+			if c.visible(slot, version) {
 				alive = 1
 			}
 			p = append(p, alive)
@@ -154,14 +154,17 @@ func (ix *Index) loadBlock(in *blockReader, n int, p []byte) error {
 		if alive[i] > 1 || alive[i] == 1 && named {
 			return in.corrupt("vectors", fmt.Sprintf("slot %d: id %d", slot, id), nil)
 		}
-		c.reserve(slot, id)
+		born := uint64(0)
+		if alive[i] == 0 {
+			born = unborn
+		}
+		c.reserve(slot, id, born)
 		if _, err := c.g.append(func(row []float32) { copy(row, ix.unit) }); err != nil {
 			return err
 		}
 		if alive[i] == 1 {
 			ix.slots[id] = slot
 		} else {
-			c.retire(slot, 1)
 			c.g.Kill(slot)
 		}
 	}

@@ -1,7 +1,9 @@
 package hnsw
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/RoaringBitmap/roaring/v2/roaring64"
 	"github.com/lightctl/lightrag/hnsw/simd"
@@ -33,12 +35,15 @@ type IndexSearchOptions struct {
 
 // finder is the filter of one search, and the memory it needs, reused.
 type finder struct {
-	c      *contents
-	bound  uint32
-	allow  *roaring64.Bitmap
-	accept func(uint64) bool
-	slots  []uint32
-	accNow func(uint32) bool // accepts, bound once
+	c       *contents
+	s       *scratch
+	epoch   uint64
+	version uint64
+	bound   uint32
+	allow   *roaring64.Bitmap
+	accept  func(uint64) bool
+	slots   []uint32
+	accNow  func(uint32) bool // accepts, bound once
 }
 
 func newFinder() *finder {
@@ -48,16 +53,17 @@ func newFinder() *finder {
 }
 
 func (f *finder) accepts(slot uint32) bool {
-	chunk, i := f.c.at(slot)
-	if until := chunk.until[i].Load(); until != 0 && f.bound >= until {
+	if !f.c.visible(slot, f.version) {
 		return false
 	}
+	chunk, i := f.c.at(slot)
 	id := chunk.id[i]
 	return (f.allow == nil || f.allow.Contains(id)) && (f.accept == nil || f.accept(id))
 }
 
-// Search returns the k vectors nearest to q, fewer only when fewer are eligible, by score descending; of equal
-// scores the vector that was added first comes first. q need not be normalised; it is refused as in Add.
+// Search returns the k vectors nearest to q, fewer only when fewer are eligible, by score descending, then id
+// ascending; where more than fit have the same score, it is not said which are left out. q need not be normalised;
+// it is refused as in Add.
 func (ix *Index) Search(q []float32, k int, o IndexSearchOptions) ([]Result, error) {
 	norm, err := checkVector(q, len(ix.unit))
 	if err != nil {
@@ -67,47 +73,100 @@ func (ix *Index) Search(q []float32, k int, o IndexSearchOptions) ([]Result, err
 		return nil, fmt.Errorf("hnsw: search: %w: k %d, ef %d, minimum score %v", ErrInvalid, k, o.Ef, o.MinScore)
 	}
 	f := ix.finders.Get().(*finder)
-	defer func() {
-		f.c, f.allow, f.accept = nil, nil, nil
-		ix.finders.Put(f)
-	}()
 	f.accept, f.allow = o.Accept, o.Allow
 	only := ix.pin(f, k, &o)
+	defer ix.unpin(f)
 	if f.bound == 0 {
 		return nil, nil
 	}
-	g := f.c.g
-	so := SearchOptions{Ef: o.Ef, Bound: f.bound, Exact: o.Exact, keepDead: true,
-		MinScore: o.MinScore, HasMinScore: o.HasMinScore}
-	if f.allow != nil || f.accept != nil || f.c.stale.Load() > 0 {
-		so.Accept = f.accNow
-	}
-	c := g.borrow()
-	defer g.release(c)
-	simd.Scale(c.q, q, norm)
-	ranks := g.search(c, k, &so, only)
-	results := make([]Result, 0, len(ranks))
-	for _, r := range ranks {
-		if o.HasMinScore && r.score() < o.MinScore {
-			break
-		}
-		chunk, i := f.c.at(r.slot())
-		results = append(results, Result{ID: chunk.id[i], Score: r.score()})
-	}
-	return results, nil
+	simd.Scale(f.s.q, q, norm)
+	return f.results(f.search(min(k, int(f.bound)), &o, only), &o), nil
 }
 
-// pin chooses the contents and bound a search works on. Where a list of allowed ids is short enough to look at
-// each, it also returns their slots, never nil then; the filter need not ask the list again.
-func (ix *Index) pin(f *finder, k int, o *IndexSearchOptions) []uint32 {
-	if o.Allow == nil {
-		f.c = ix.current.Load()
-		f.bound = f.c.bound.Load()
-		return nil
+// maxHidden is the number of hidden slots up to which a search asks for as many more, rather than for the visible
+// ones only, which costs it a look at every slot that it collects.
+const maxHidden = 32
+
+// search returns what is visible, best first, valid until the scratch is used again.
+func (f *finder) search(k int, o *IndexSearchOptions, only []uint32) []rank {
+	g := f.c.g
+	so := SearchOptions{Ef: o.Ef, Exact: o.Exact, MinScore: o.MinScore, HasMinScore: o.HasMinScore}
+	if hidden := int(f.c.hidden.Load()); f.allow == nil && f.accept == nil && only == nil && hidden <= maxHidden {
+		ranks := g.search(f.s, k+hidden, &so, nil)
+		seen := ranks[:0]
+		for _, r := range ranks {
+			if f.c.visible(r.slot(), f.version) {
+				seen = append(seen, r)
+			}
+		}
+		if len(seen) >= k || len(ranks) < k+hidden {
+			return seen[:min(k, len(seen))]
+		}
+		// More was published meanwhile than was hidden.
 	}
+	so.Accept, so.Bound = f.accNow, f.bound
+	return g.search(f.s, k, &so, only)
+}
+
+func (f *finder) results(ranks []rank, o *IndexSearchOptions) []Result {
+	results := make([]Result, 0, len(ranks))
+	tied := false
+	for i, r := range ranks {
+		score := r.score()
+		if o.HasMinScore && score < o.MinScore {
+			break
+		}
+		chunk, at := f.c.at(r.slot())
+		results = append(results, Result{ID: chunk.id[at], Score: score})
+		tied = tied || i > 0 && results[i-1].Score == score
+	}
+	if tied { // slots are used again, and say nothing about age
+		slices.SortFunc(results, func(a, b Result) int {
+			return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID))
+		})
+	}
+	return results
+}
+
+// pin chooses the contents and version that a search works on. Where a list of allowed ids is short enough to look
+// at each, it also returns their slots, never nil then; the filter need not ask the list again.
+func (ix *Index) pin(f *finder, k int, o *IndexSearchOptions) []uint32 {
+	for {
+		f.c = ix.current.Load()
+		f.s = f.c.g.borrow()
+		f.epoch = f.c.g.readers.enter(f.s.place)
+		if o.Allow == nil {
+			f.version = f.c.version.Load()
+			f.bound = f.c.bound.Load()
+			return nil
+		}
+		if only, ok := ix.list(f, k, o); ok {
+			return only
+		}
+		f.leave()
+	}
+}
+
+func (f *finder) leave() {
+	f.c.g.readers.leave(f.s.place, f.epoch)
+	f.c.g.release(f.s)
+	f.c, f.s = nil, nil
+}
+
+func (ix *Index) unpin(f *finder) {
+	f.leave()
+	f.allow, f.accept = nil, nil
+	ix.finders.Put(f)
+}
+
+// list is the part of pin that looks at a list. It returns false when the contents have just been replaced.
+func (ix *Index) list(f *finder, k int, o *IndexSearchOptions) ([]uint32, bool) {
 	ix.names.RLock()
 	defer ix.names.RUnlock()
-	f.c = ix.cur
+	if ix.cur != f.c {
+		return nil, false
+	}
+	f.version = f.c.version.Load()
 	f.bound = f.c.bound.Load()
 	ef := o.Ef
 	if ef == 0 {
@@ -115,7 +174,7 @@ func (ix *Index) pin(f *finder, k int, o *IndexSearchOptions) []uint32 {
 	}
 	allowed := o.Allow.GetCardinality()
 	if allowed > uint64(f.bound) || !f.c.g.scanIsCheaper(listCost(int(allowed), int(f.bound)), int(allowed), f.bound, max(ef, min(k, int(f.bound)))) {
-		return nil
+		return nil, true
 	}
 	f.slots = f.slots[:0]
 	for it := o.Allow.Iterator(); it.HasNext(); {
@@ -127,5 +186,5 @@ func (ix *Index) pin(f *finder, k int, o *IndexSearchOptions) []uint32 {
 	if f.slots == nil {
 		f.slots = []uint32{}
 	}
-	return f.slots
+	return f.slots, true
 }

@@ -13,7 +13,10 @@ type linker struct {
 	*scratch
 	own                       [maxLevel + 1][]rank // what the slot being linked chose, per layer
 	candidates, kept, dropped []rank
+	fresh                     []rank
 	out                       []uint32
+	old, stay, more, dead     []uint32 // see purge
+	alone                     bool     // nobody else is linking: slots need not come in order
 }
 
 // twin is a slot found to hold the same row as an earlier one.
@@ -108,16 +111,24 @@ func (g *Graph) linkStep(ctx context.Context, to uint32, workers int) error {
 	return nil
 }
 
-// chain hangs a twin behind the last of its chain. Called in slot order, so chains ascend.
+// chain puts a twin into its chain, which ascends from the second on.
 func (g *Graph) chain(w twin) {
 	t := g.hold()
 	defer g.let()
 	last, ok := g.tails[w.first]
+	if ok && w.slot < last {
+		before := w.first
+		for t.nextTwin(before) < w.slot {
+			before = t.nextTwin(before)
+		}
+		t.setTwin(w.slot, t.nextTwin(before))
+		t.setTwin(before, w.slot)
+		return
+	}
 	if !ok {
 		last = w.first
 	}
-	m, i := t.at(last)
-	m.twin[i].Store(w.slot)
+	t.setTwin(last, w.slot)
 	if !ok {
 		mu := g.lock(w.first)
 		list := g.list(t, w.first, 0)
@@ -189,14 +200,19 @@ func (g *Graph) linkSlot(c *linker, slot uint32) (first uint32, found bool) {
 // candidates collects into c.found the best slots to link with, live ones when there are any.
 func (g *Graph) candidates(c *linker, t *table, n uint32, layer int, at rank) {
 	if g.dead.Load() > 0 {
-		f := filter{t: t, limit: n, dead: true}
-		c.walkSome(g, t, n, layer, g.o.EfConstruction, 0, at, at, &f, unlimited, false)
+		if g.fewDead() {
+			c.found = append(c.found[:0], at)
+			c.walkAll(g, t, n, layer, g.o.EfConstruction, 0, false, true)
+		} else {
+			f := filter{t: t, limit: n, dead: true}
+			c.walkSome(g, t, n, layer, g.o.EfConstruction, 0, at, at, &f, unlimited, false)
+		}
 		if len(c.found) > 0 {
 			return
 		}
 	}
 	c.found = append(c.found[:0], at)
-	c.walkAll(g, t, n, layer, g.o.EfConstruction, 0, false)
+	c.walkAll(g, t, n, layer, g.o.EfConstruction, 0, false, false)
 }
 
 // sameRow looks for an earlier slot with the very row of slot, which c aims at, among the best in c.found.
@@ -207,7 +223,7 @@ func (c *linker) sameRow(t *table, slot uint32) (uint32, bool) {
 		if r.near() < self {
 			break
 		}
-		if r.slot() < slot && r.near() == self && slices.Equal(t.row(r.slot()), row) {
+		if (c.alone || r.slot() < slot) && r.near() == self && slices.Equal(t.row(r.slot()), row) {
 			return r.slot(), true
 		}
 	}

@@ -100,12 +100,24 @@ func (l *linksLoader) load(h *linksHeader) error {
 	return err
 }
 
-// onlyNodes refuses lists that name a member of a chain: a walk would find it twice, as a neighbour and as a
-// twin. Who is a member is known when all blocks are read.
+// onlyNodes refuses what cannot be told before all blocks are read, and with them who is a member of a chain. A walk
+// would find a member twice if a list named it, as a neighbour and as a twin. Chains ascend from their second on, so
+// they end.
 func (l *linksLoader) onlyNodes() error {
 	for slot := range l.mark {
+		next, zero := l.t.nextTwin(slot), l.g.list(l.t, slot, 0)[0]
+		if l.member(slot) {
+			if next != 0 && next <= slot || zero != 0 {
+				return l.in.corrupt("links", fmt.Sprintf("slot %d: impossible twin of others", slot), nil)
+			}
+		} else if (zero&hasTwins != 0) != (next != 0) {
+			return l.in.corrupt("links", fmt.Sprintf("slot %d: flag of twins", slot), nil)
+		}
 		for layer := range levelOf(l.g.o.Seed, slot, l.g.o.M) + 1 {
 			list := l.g.list(l.t, slot, layer)
+			if layer > 0 && list[0] > 0 && l.member(slot) {
+				return l.in.corrupt("links", fmt.Sprintf("slot %d, layer %d: neighbours of a twin", slot, layer), nil)
+			}
 			for _, id := range list[1:][:list[0]&^hasTwins] {
 				if l.member(id) {
 					return l.in.corrupt("links", fmt.Sprintf("slot %d, layer %d: neighbour %d is a twin", slot, layer, id), nil)
@@ -118,7 +130,7 @@ func (l *linksLoader) onlyNodes() error {
 
 func (l *linksLoader) member(slot uint32) bool { return l.members[slot>>6]>>(slot&63)&1 != 0 }
 
-// block decodes and checks one block. Twins come first: whether a slot is a node decides what its lists may say.
+// block decodes and checks one block.
 func (l *linksLoader) block(from, to uint32, p []byte) error {
 	list := 4 * 2 * l.g.o.M
 	zero, twins := p[:int(to-from)*list], p[int(to-from)*list:]
@@ -126,16 +138,12 @@ func (l *linksLoader) block(from, to uint32, p []byte) error {
 		next := le.Uint32(twins)
 		twins = twins[4:]
 		if next != 0 {
-			if next <= slot || next >= l.mark || l.member(next) || !slices.Equal(l.t.row(slot), l.t.row(next)) {
+			if next == slot || next >= l.mark || l.member(next) || !slices.Equal(l.t.row(slot), l.t.row(next)) {
 				return l.in.corrupt("links", fmt.Sprintf("slot %d: impossible twin %d", slot, next), nil)
 			}
 			l.members[next>>6] |= 1 << (next & 63)
 			m, i := l.t.at(slot)
 			m.twin[i].Store(next)
-		}
-		flagged := le.Uint32(zero)&hasTwins != 0
-		if flagged != (next != 0 && !l.member(slot)) {
-			return l.in.corrupt("links", fmt.Sprintf("slot %d: flag of twins", slot), nil)
 		}
 		var err error
 		if zero, err = l.list(slot, 0, zero); err != nil {
@@ -159,7 +167,7 @@ func (l *linksLoader) list(slot uint32, layer int, p []byte) ([]byte, error) {
 	list := l.g.list(l.t, slot, layer)
 	head := le.Uint32(p)
 	count := head &^ hasTwins
-	if int(count) >= len(list) || count > 0 && l.member(slot) || layer > 0 && head != count {
+	if int(count) >= len(list) || layer > 0 && head != count {
 		return nil, l.in.corrupt("links", fmt.Sprintf("slot %d, layer %d: impossible count %d", slot, layer, head), nil)
 	}
 	for i := range list[1:] {

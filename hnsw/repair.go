@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 )
 
-// Repair makes every linked slot reachable from the entry along layer 0, and returns how many were not. Link
+// Repair makes every live linked slot reachable from the entry along layer 0, and returns how many were not. Link
 // does it on its own as the graph grows, and SaveLinks before it writes; between those, a slot that lost its
 // last path is found by exact scans only. Searches may run meanwhile.
 func (g *Graph) Repair() int {
@@ -27,21 +27,53 @@ func (g *Graph) repair() int {
 	defer g.let()
 	reached := reach{g: g, t: t, n: n, bits: clearedBits(nil, n)}
 	reached.from(uint32(entry))
+	members := g.members(t)
 	lost := 0
 	for slot := range n {
-		if reached.has(slot) {
+		if reached.has(slot) || members.has(slot) || g.upkeep.apart.has(slot) || !t.routable(slot) {
 			continue
 		}
 		lost++
-		c.found = c.found[:0]
 		c.aimAt(t, slot)
 		at, _ := c.start(t, entry)
-		c.found = append(c.found, at)
-		c.walkAll(g, t, n, 0, g.o.EfConstruction, 0, false)
-		g.attach(c, t, c.found[0].slot(), slot)
+		c.found = append(c.found[:0], at)
+		c.walkAll(g, t, n, 0, g.o.EfConstruction, 0, false, false)
+		g.relink(c, t, slot)
+		owner := c.found[0].slot()
+		if i := slices.IndexFunc(c.found, func(r rank) bool { return t.routable(r.slot()) }); i >= 0 {
+			owner = c.found[i].slot()
+		}
+		g.attach(c, t, owner, slot)
 		reached.from(slot)
 	}
 	return lost
+}
+
+// relink gives a slot that cannot be reached, and has lost most of its neighbours, others from c.found.
+func (g *Graph) relink(c *linker, t *table, slot uint32) {
+	list := g.list(t, slot, 0)
+	ids, _ := neighbours(list, MaxSlots, c.old[:0])
+	if c.old = ids; len(ids) >= g.o.M/2 {
+		return
+	}
+	candidates := c.candidates[:0]
+	for _, r := range c.found {
+		if t.routable(r.slot()) && r.slot() != slot {
+			candidates = append(candidates, r)
+		}
+	}
+	kept, dropped := t.choose(c.scratch, candidates, g.o.M, c.kept[:0], c.dropped[:0])
+	c.candidates, c.kept, c.dropped = candidates, kept, dropped
+	for _, r := range kept {
+		if id := r.slot(); len(ids) < g.capacity(0) && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+			t.inDegree(id).Add(1)
+		}
+	}
+	c.old = ids
+	mu := g.lock(slot)
+	replace(list, ids)
+	mu.Unlock()
 }
 
 // reach is the set of slots that a walk on layer 0 can meet.

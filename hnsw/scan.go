@@ -2,12 +2,19 @@ package hnsw
 
 import "github.com/lightctl/lightrag/hnsw/simd"
 
-// scan adds the slots in [from, to) that pass the filter.
+// scan adds the slots in [from, to) that pass the filter. Where slots are used
+// again, it does not read rows of dead ones, which may be overwritten.
 func (c *scratch) scan(t *table, q []float32, from, to uint32, f *filter, b *best) {
 	c.begin(t, q, int(to-from))
 	most := uint32(scanBlock) // slots whose codes are looked at in one go: the more, the longer the bar has been rising
 	for from < to {
-		n := min(to-from, scanBlock)
+		end := to
+		if f.reused {
+			if from, end = t.alive(from, to); from == end {
+				return
+			}
+		}
+		n := min(end-from, scanBlock)
 		if c.picky(f, b) {
 			ids := c.ids[:0]
 			for slot := from; slot < from+n; slot++ {
@@ -17,7 +24,7 @@ func (c *scratch) scan(t *table, q []float32, from, to uint32, f *filter, b *bes
 			}
 			c.score(t, q, ids, nil, b)
 		} else if c.coding.helps(b) {
-			n = min(to-from, most, chunkSlots-from&chunkMask)
+			n = min(end-from, most, chunkSlots-from&chunkMask)
 			most = min(2*most, codesBlock)
 			ids := c.hopeful(t, from, n, b.least())
 			c.coding.judge(len(ids), int(n))

@@ -8,6 +8,8 @@ import (
 // scratch is what one search or one link needs to write to. It is reused, so that a warm search does
 // not allocate.
 type scratch struct {
+	place uint32 // see readers
+
 	q        []float32 // the normalised query
 	visited  []uint64  // one bit per slot
 	ids      []uint32  // slots about to be compared; its capacity is never exceeded
@@ -47,6 +49,7 @@ func newScratch(g *Graph) *scratch {
 		q: make([]float32, g.dim), ids: make([]uint32, 0, n),
 		near: make([]int32, n), scores: make([]float32, n), news: make([]rank, n),
 	}
+	c.place = g.readers.next.Add(1)
 	if g.dim >= codesFromDim {
 		c.code = simd.NewQuery8(g.dim)
 		c.turned, c.bytes = make([]float32, g.dim), make([]uint8, g.dim)

@@ -29,8 +29,6 @@ type SearchOptions struct {
 	HasMinScore bool
 	// Exact looks at every row.
 	Exact bool
-
-	keepDead bool // return dead slots as if they were alive: Accept knows better
 }
 
 // Search returns the k slots nearest to q, fewer only when fewer are eligible, ordered by score descending,
@@ -47,6 +45,8 @@ func (g *Graph) Search(q []float32, k int, o SearchOptions, dst []Hit) ([]Hit, e
 	}
 	c := g.borrow()
 	defer g.release(c)
+	epoch := g.readers.enter(c.place)
+	defer g.readers.leave(c.place, epoch)
 	simd.Scale(c.q, q, norm)
 	for _, r := range g.search(c, k, &o, nil) {
 		if o.HasMinScore && r.score() < o.MinScore {
@@ -74,7 +74,8 @@ func (g *Graph) search(c *scratch, k int, o *SearchOptions, only []uint32) []ran
 		ef = g.o.EfSearch
 	}
 	ef = max(ef, k)
-	f := filter{t: t, limit: bound, dead: !o.keepDead && g.dead.Load() > 0, accept: o.Accept}
+	f := filter{t: t, limit: bound, dead: g.dead.Load() > 0, accept: o.Accept}
+	f.reused = f.dead && g.upkeep.reuse
 	b := best{list: c.found[:0], k: k}
 	if o.HasMinScore {
 		b.demand(o.MinScore)
@@ -123,7 +124,7 @@ func (g *Graph) walk(c *scratch, t *table, entry uint64, n, limit uint32, k, ef 
 	c.aim(t, c.q)
 	from, top := c.start(t, entry)
 	at := c.descend(g, t, n, from, top, 0)
-	whole := f.trivial() && f.limit == n
+	whole := (f.trivial() || f.onlyDead() && g.fewDead()) && f.limit == n
 	f.limit = limit
 	if !whole {
 		if !c.walkSome(g, t, n, 0, ef, k, at, from, &f, price, true) || len(c.found) < k && len(c.found) < int(limit) {
@@ -134,7 +135,7 @@ func (g *Graph) walk(c *scratch, t *table, entry uint64, n, limit uint32, k, ef 
 		if c.found = append(c.found[:0], at); from != at && ef > 1 {
 			c.found = append(c.found, from)
 		}
-		c.walkAll(g, t, n, 0, ef, k, true)
+		c.walkAll(g, t, n, 0, ef, k, true, f.dead)
 		// Slots that were linked but not yet counted in the mark are left to the scan.
 		kept := c.found[:0]
 		for _, r := range c.found {

@@ -60,7 +60,7 @@ func (c *scratch) aimOther(t *table, i int, slot uint32) {
 	c.others[i].Load(t.codes.Row(slot))
 }
 
-// cross moves those that s, the i-th kept, covers from left to dropped.
+// cross moves those that s, the i-th kept, covers from left to dropped, except those with the flag expanded.
 func (c *scratch) cross(t *table, i int, s rank, left, dropped []rank) ([]rank, []rank) {
 	ids := c.ids[:0]
 	for _, r := range left {
@@ -77,7 +77,7 @@ func (c *scratch) cross(t *table, i int, s rank, left, dropped []rank) ([]rank, 
 	}
 	still := left[:0]
 	for j, r := range left {
-		if own := r.near(); near[j] > own || near[j] == own && s.near() == own {
+		if own := r.near(); r&expanded == 0 && (near[j] > own || near[j] == own && s.near() == own) {
 			dropped = append(dropped, r)
 		} else {
 			still = append(still, r)

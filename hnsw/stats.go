@@ -4,13 +4,18 @@ import "unsafe"
 
 // Stats describes a Graph or an Index at about one moment.
 type Stats struct {
-	Slots  int   // appended
-	Linked int   // below the mark
-	Dead   int   // killed, or replaced and deleted
-	Twins  int   // linked slots that hold the row of an earlier one
-	Layers int   // of the graph, 0 while nothing is linked
-	Links  int   // on layer 0
-	Bytes  int64 // of all that follow; of 384 dimensions and M 16 about 2,070 per slot
+	Slots  int // appended
+	Linked int // below the mark
+	Live   int // neither killed nor, in an Index, replaced or deleted
+	Dead   int // the others
+	Free   int // of them, those in no list any more, which an Index uses again
+	Twins  int // linked slots that hold the row of an earlier one
+	Layers int // of the graph, 0 while nothing is linked
+	Links  int // on layer 0
+	// Unreachable is the number of live linked slots that no walk on layer 0 meets. Repair and Consolidate
+	// leave none, and little is lost by the few there are between them.
+	Unreachable int
+	Bytes       int64 // of all that follow; of 384 dimensions and M 16 about 2,070 per slot
 	// RowBytes are read by exact scans, by walks that compare rows, and for the best of every search. What else
 	// there is, walks by codes read all the time: of 384 dimensions and M 16 about 530 bytes per slot.
 	RowBytes, CodeBytes, LinkBytes, StateBytes int64
@@ -37,6 +42,17 @@ func (g *Graph) Stats() Stats {
 	s.CodeBytes = int64(len(t.codes.Data))
 	s.LinkBytes = int64(4 * (len(t.links) + len(t.upper)))
 	s.StateBytes = int64(len(t.meta)) * int64(unsafe.Sizeof(meta{}))
+	s.Live = s.Slots - s.Dead
+	s.Free = int(g.upkeep.aparts.Load())
+	if entry != noEntry && mark > 0 {
+		reached := reach{g: g, t: t, n: mark, bits: clearedBits(nil, mark)}
+		reached.from(uint32(entry))
+		for slot := range mark {
+			if !t.dead(slot) && !reached.has(slot) {
+				s.Unreachable++
+			}
+		}
+	}
 	s.Bytes = s.RowBytes + s.CodeBytes + s.LinkBytes + s.StateBytes
 	return s
 }
@@ -45,6 +61,8 @@ func (g *Graph) Stats() Stats {
 func (ix *Index) Stats() Stats {
 	c := ix.current.Load()
 	s := c.g.Stats()
+	s.Live = ix.Len()
+	s.Dead = s.Slots - s.Live
 	ids := int64(len(*c.ids.Load())) * int64(unsafe.Sizeof(idChunk{}))
 	s.StateBytes, s.Bytes = s.StateBytes+ids, s.Bytes+ids
 	return s

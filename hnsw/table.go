@@ -3,6 +3,7 @@ package hnsw
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"sync/atomic"
 
 	"github.com/lightctl/lightrag/hnsw/internal/arena"
@@ -38,8 +39,8 @@ type meta struct {
 	// up is where the lists above layer 0 begin, in words of upper; 0 means there are none. Written before the
 	// slot is published, never after.
 	up [chunkSlots]uint32
-	// twin is the next slot with the very same row, higher than this one; 0 means there is none. Only the
-	// first of them is a node of the graph.
+	// twin is the next slot with the very same row; 0 means there is none. Only the first of them is a node of
+	// the graph; the others ascend.
 	twin [chunkSlots]atomic.Uint32
 	// inDegree counts layer-0 lists that name the slot. Only linkers use it.
 	inDegree [chunkSlots]atomic.Uint32
@@ -84,6 +85,28 @@ func (t *table) at(slot uint32) (*meta, uint32) {
 func (t *table) dead(slot uint32) bool {
 	m, i := t.at(slot)
 	return m.dead[i>>6].Load()>>(i&63)&1 != 0
+}
+
+// alive returns the first run of slots that are not dead, from a slot on; it is empty at the end.
+func (t *table) alive(from, to uint32) (uint32, uint32) {
+	for from < to {
+		m, i := t.at(from)
+		dead := m.dead[i>>6].Load() >> (i & 63)
+		if skip := uint32(bits.TrailingZeros64(^dead)); skip > 0 {
+			from += min(skip, 64-i&63)
+			continue
+		}
+		end := from
+		for end < to {
+			m, i := t.at(end)
+			run := min(uint32(bits.TrailingZeros64(m.dead[i>>6].Load()>>(i&63))), 64-i&63)
+			if end += run; run < 64-i&63 || end-from >= codesBlock {
+				break
+			}
+		}
+		return from, min(end, to)
+	}
+	return to, to
 }
 
 func (t *table) nextTwin(slot uint32) uint32 {

@@ -95,13 +95,19 @@ func (c *scratch) fresh(list []uint32, n uint32) ([]uint32, bool) {
 
 // walkAll collects the ef best slots below n into c.found, which on entry holds where to begin, best first.
 // It is algorithm 2 of the paper with one sorted list in both roles; twins adds chains of equal rows. If only the k
-// best matter, it ends at the horizon of the k-th; k is 0 if all do.
-func (c *scratch) walkAll(g *Graph, t *table, n uint32, layer, ef, k int, twins bool) {
+// best matter, it ends at the horizon of the k-th; k is 0 if all do. With dead, dead slots are steps, but are neither
+// collected nor counted: who they are is seen when their turn comes, so the list has some room for them beforehand.
+func (c *scratch) walkAll(g *Graph, t *table, n uint32, layer, ef, k int, twins, dead bool) {
 	c.forget(n)
 	for _, r := range c.found {
 		c.visit(r.slot())
 	}
-	pool := slices.Grow(c.found, max(0, ef-len(c.found)))
+	limit, died := ef, 0
+	if dead {
+		limit += ef/8 + 8
+	}
+	all := slices.Grow(c.found, max(0, limit-len(c.found)))
+	pool := all
 	h := newHorizon(c, t, ef, k)
 	for next := 0; next < len(pool); {
 		r := pool[next]
@@ -109,18 +115,24 @@ func (c *scratch) walkAll(g *Graph, t *table, n uint32, layer, ef, k int, twins 
 			next++
 			continue
 		}
-		if h.ends(pool, r) {
+		if h.ends(pool, r, died) || next-died >= ef {
 			break
 		}
 		pool[next] |= expanded
 		next++
+		if dead && t.dead(r.slot()) {
+			died++
+			if limit++; limit > cap(all) {
+				all = slices.Grow(pool, limit)
+			}
+		}
 		ids, chain := c.fresh(g.list(t, r.slot(), layer), n)
 		// Whose neighbours are looked at next is known, unless one of these is nearer.
 		if next < len(pool) && layer == 0 {
 			simd.Prefetch(t.links, t.zeroAt(pool[next].slot()))
 		}
 		var at int
-		if pool, at = simd.Offer(pool, ef, ids, c.compare(t, ids)); at < next {
+		if pool, at = simd.Offer(all[:len(pool)], limit, ids, c.compare(t, ids)); at < next {
 			next = at
 			if layer == 0 {
 				simd.Prefetch(t.links, t.zeroAt(pool[at].slot()))
@@ -130,16 +142,22 @@ func (c *scratch) walkAll(g *Graph, t *table, n uint32, layer, ef, k int, twins 
 			continue
 		}
 		for twin := t.nextTwin(r.slot()); twin != 0 && twin < n; twin = t.nextTwin(twin) {
+			if !c.visit(twin) || dead && t.dead(twin) { // one that becomes a node just now may have been met as such
+				continue
+			}
 			var at int
-			if pool, at = insert(pool, rankOf(r.near(), twin)|expanded, ef); at == ef {
+			if pool, at = insert(pool, rankOf(r.near(), twin)|expanded, limit); at == limit {
 				break // the rest of the chain ranks below this one
 			}
 		}
 	}
-	for i := range pool {
-		pool[i] &^= expanded
+	kept := all[:0]
+	for _, r := range pool {
+		if r &^= expanded; !dead || !t.dead(r.slot()) {
+			kept = append(kept, r)
+		}
 	}
-	c.found = pool
+	c.found = kept[:min(ef, len(kept))]
 }
 
 // horizon ends a walk that looks for k slots where what is left to look at is so much farther than the k-th best
@@ -175,12 +193,14 @@ func newHorizon(c *scratch, t *table, ef, k int) horizon {
 	return h
 }
 
-// ends reports whether r, the nearest slot not looked at, is beyond the horizon.
-func (h *horizon) ends(found []rank, r rank) bool {
-	if h.k == 0 || len(found) < h.k {
+// ends reports whether r, the nearest slot not looked at, is beyond the horizon. Of those found, some are dead; that
+// these are among the first is a guess on the safe side.
+func (h *horizon) ends(found []rank, r rank, dead int) bool {
+	k := h.k + min(dead, h.k)
+	if h.k == 0 || len(found) < k {
 		return false
 	}
-	if kth := found[h.k-1] &^ expanded; kth != h.kth {
+	if kth := found[k-1] &^ expanded; kth != h.kth {
 		h.kth = kth
 		if h.one > 0 {
 			near := float64(kth.near())

@@ -1,0 +1,289 @@
+package hnsw
+
+import (
+	"slices"
+	"sync/atomic"
+)
+
+// heirs tells who has taken the place of a dead slot, if anybody has.
+type heirs func(dead uint32) (heir uint32, ok bool)
+
+// linkNow links one slot, the one at the mark or one below it that is used again. Where like is the slot of a row
+// much like its own, and alike is set, it may inherit the place of that one instead of looking for its own; the
+// result says so.
+func (g *Graph) linkNow(slot, like uint32, alike bool, of heirs) (inherited bool) {
+	g.linking.Lock()
+	defer g.linking.Unlock()
+	c := &linker{scratch: g.borrow(), alone: true}
+	defer g.release(c.scratch)
+	if inherited = alike && g.inherit(c, slot, like, of); !inherited {
+		if first, found := g.linkSlot(c, slot); found {
+			g.chain(twin{slot, first})
+		}
+	}
+	if slot == g.mark.Load() {
+		g.mark.Store(slot + 1)
+	}
+	return inherited
+}
+
+// inheritEf is how many candidates a slot that inherits a place looks at.
+const inheritEf = 32
+
+// inherit links slot in the place of old, whose row is much like its own: a short walk from there finds whom to
+// choose from, and those who named old name slot from then on. The two name each other: until old goes, those who
+// still come to it find their way, and searches that may see old but not slot find old.
+//
+// It returns false, having done nothing, when that cannot be or would not be good: old is no node, or has twins; few
+// of those around it are alive; one of them has the very row of slot.
+func (g *Graph) inherit(c *linker, slot, old uint32, of heirs) bool {
+	t := g.hold()
+	defer g.let()
+	c.aimAt(t, slot)
+	if t.nextTwin(old) != 0 || !g.around(c, t, slot, old, 0, of) || len(c.found) < g.o.M {
+		return false
+	}
+	if _, found := c.sameRow(t, slot); found {
+		return false
+	}
+	g.settle(c, t, slot, old, 0, of)
+	level, had := levelOf(g.o.Seed, slot, g.o.M), levelOf(g.o.Seed, old, g.o.M)
+	for layer := 1; layer <= min(level, had); layer++ {
+		c.aimAt(t, slot)
+		if g.around(c, t, slot, old, layer, of) {
+			g.settle(c, t, slot, old, layer, of)
+		}
+	}
+	if level > had {
+		g.linkAbove(c, t, slot)
+	}
+	return true
+}
+
+// around leaves in c.found who is alive around old on a layer, as seen from slot, at which c aims.
+func (g *Graph) around(c *linker, t *table, slot, old uint32, layer int, of heirs) bool {
+	names, _ := neighbours(g.list(t, old, layer), MaxSlots, c.old[:0])
+	c.old = names
+	alive := c.stay[:0]
+	for _, id := range names {
+		if id, ok := g.living(t, id, layer, of); ok && !slices.Contains(alive, id) {
+			alive = append(alive, id)
+		}
+	}
+	c.stay = alive
+	c.found = c.found[:0]
+	for len(alive) > 0 {
+		n := min(len(alive), len(c.near))
+		for i, near := range c.compare(t, alive[:n]) {
+			c.found = append(c.found, rankOf(near, alive[i]))
+		}
+		alive = alive[n:]
+	}
+	if len(c.found) == 0 {
+		return false
+	}
+	slices.Sort(c.found)
+	c.walkAll(g, t, g.bound.Load(), layer, inheritEf, 0, false, true)
+	c.found = slices.DeleteFunc(c.found, func(r rank) bool { return r.slot() == old || r.slot() == slot })
+	return len(c.found) > 0
+}
+
+// settle links slot with the best of c.found, in the place of old.
+func (g *Graph) settle(c *linker, t *table, slot, old uint32, layer int, of heirs) {
+	g.chooseBeside(c, t, c.found, g.capacity(layer)-1, 0)
+	out := append(c.out, old)
+	if layer == 0 {
+		for _, id := range out {
+			t.inDegree(id).Add(1)
+		}
+	}
+	replace(g.list(t, slot, layer), out)
+	c.out = out
+	g.exchange(c, t, old, slot, layer, of)
+	for _, r := range c.fresh {
+		mu := g.lock(r.slot())
+		g.addLink(c, t, r.slot(), slot, r.near(), layer)
+		mu.Unlock()
+	}
+}
+
+// leave is called when nobody sees old any more, whose place heir has inherited: the way to what lies around is by
+// heir from now on. So walks that come to old do not go on to others that are dead.
+func (g *Graph) leave(old, heir uint32) {
+	g.linking.Lock()
+	defer g.linking.Unlock()
+	c := &linker{scratch: g.borrow()}
+	defer g.release(c.scratch)
+	t := g.hold()
+	defer g.let()
+	g.forgetIn(t, heir, old)
+	names, _ := neighbours(g.list(t, old, 0), MaxSlots, c.old[:0])
+	c.old = names
+	for _, id := range names {
+		if id != heir && t.inDegree(id).Load() == 1 && t.routable(id) && !t.dead(heir) {
+			g.attach(c, t, heir, id)
+		}
+	}
+	mu := g.lock(old)
+	defer mu.Unlock()
+	for _, id := range names {
+		t.inDegree(id).Add(^uint32(0))
+	}
+	replace(g.list(t, old, 0), append(c.out[:0], heir))
+	t.inDegree(heir).Add(1)
+}
+
+// forgetIn takes a slot out of the layer-0 list of another.
+func (g *Graph) forgetIn(t *table, owner, slot uint32) {
+	mu := g.lock(owner)
+	defer mu.Unlock()
+	list := g.list(t, owner, 0)
+	count := int(atomic.LoadUint32(&list[0]) &^ hasTwins)
+	if i := slices.Index(list[1:1+count], slot); i >= 0 {
+		atomic.StoreUint32(&list[1+i], list[count])
+		atomic.StoreUint32(&list[0], atomic.LoadUint32(&list[0])-1)
+		t.inDegree(slot).Add(^uint32(0))
+	}
+}
+
+// living returns a slot if it is alive, or the node that has taken its place.
+func (g *Graph) living(t *table, slot uint32, layer int, of heirs) (uint32, bool) {
+	if t.routable(slot) {
+		return slot, true
+	}
+	if of == nil {
+		return 0, false
+	}
+	heir, ok := of(slot)
+	ok = ok && !t.dead(heir) && levelOf(g.o.Seed, heir, g.o.M) >= layer && g.list(t, heir, layer)[0]&^hasTwins > 0
+	return heir, ok
+}
+
+// exchange makes the neighbours of old, and those in c.found, that name it on a layer name heir instead, and old name heir. Nobody
+// names heir yet. Where a neighbour names somebody dead, it is made to name who took its place: so places that change all
+// the time do not fill with what was there.
+func (g *Graph) exchange(c *linker, t *table, old, heir uint32, layer int, of heirs) {
+	names, _ := neighbours(g.list(t, old, layer), MaxSlots, c.old[:0])
+	c.old = names
+	owners := append(c.stay[:0], names...)
+	for _, r := range c.found {
+		if !slices.Contains(names, r.slot()) {
+			owners = append(owners, r.slot())
+		}
+	}
+	c.stay = owners
+	for _, owner := range owners {
+		if owner == heir {
+			continue
+		}
+		mu := g.lock(owner)
+		list := g.list(t, owner, layer)
+		ids, _ := neighbours(list, MaxSlots, c.ids[:0])
+		for i := 0; i < len(ids); i++ {
+			was, is := ids[i], heir
+			if was != old {
+				if t.routable(was) {
+					continue
+				}
+				var ok bool
+				if is, ok = g.living(t, was, layer, of); !ok {
+					continue
+				}
+			}
+			g.count(t, was, layer, ^uint32(0))
+			if is == owner || slices.Contains(ids, is) {
+				last := len(ids) - 1
+				ids[i] = ids[last]
+				atomic.StoreUint32(&list[1+i], ids[last])
+				atomic.StoreUint32(&list[0], atomic.LoadUint32(&list[0])-1)
+				ids = ids[:last]
+				i--
+				continue
+			}
+			ids[i] = is
+			atomic.StoreUint32(&list[1+i], is)
+			g.count(t, is, layer, 1)
+		}
+		mu.Unlock()
+	}
+	mu := g.lock(old)
+	defer mu.Unlock()
+	list := g.list(t, old, layer)
+	at := len(names)
+	if i := slices.IndexFunc(names, t.dead); i >= 0 {
+		at = i
+	} else if at == g.capacity(layer) {
+		at--
+	}
+	atomic.StoreUint32(&list[1+at], heir)
+	if at < len(names) {
+		g.count(t, names[at], layer, ^uint32(0))
+	} else {
+		atomic.StoreUint32(&list[0], atomic.LoadUint32(&list[0])+1)
+	}
+	g.count(t, heir, layer, 1)
+}
+
+// count adds to the in-degree of a slot, on layer 0.
+func (g *Graph) count(t *table, slot uint32, layer int, delta uint32) {
+	if layer == 0 {
+		t.inDegree(slot).Add(delta)
+	}
+}
+
+// linkAbove links a slot of layer 0 on the layers above it that it reaches.
+func (g *Graph) linkAbove(c *linker, t *table, slot uint32) {
+	level, entry := levelOf(g.o.Seed, slot, g.o.M), g.entry.Load()
+	if level == 0 {
+		return
+	}
+	n := g.bound.Load()
+	c.aimAt(t, slot)
+	at, top := c.start(t, entry)
+	at = c.descend(g, t, n, at, top, level)
+	for layer := min(level, top); layer > 0; layer-- {
+		g.candidates(c, t, n, layer, at)
+		at = c.found[0]
+		kept, dropped := t.choose(c.scratch, c.found, g.o.M, c.own[layer][:0], c.dropped[:0])
+		c.own[layer], c.dropped = kept, dropped
+		out := c.out[:0]
+		for _, r := range kept {
+			out = append(out, r.slot())
+		}
+		c.out = out
+		replace(g.list(t, slot, layer), out)
+		for _, r := range kept {
+			mu := g.lock(r.slot())
+			g.addLink(c, t, r.slot(), slot, r.near(), layer)
+			mu.Unlock()
+		}
+	}
+}
+
+// takeSpare returns a slot to be used again, if there is one.
+func (g *Graph) takeSpare() (uint32, bool) {
+	g.linking.Lock()
+	defer g.linking.Unlock()
+	u := &g.upkeep
+	if len(u.spare) == 0 {
+		return 0, false
+	}
+	slot := u.spare[len(u.spare)-1]
+	u.spare = u.spare[:len(u.spare)-1]
+	return slot, true
+}
+
+// revive gives a spare slot a row, written by fill. It is alive then, but not linked.
+func (g *Graph) revive(slot uint32, fill func(row []float32)) {
+	g.linking.Lock()
+	defer g.linking.Unlock()
+	t := g.hold()
+	defer g.let()
+	fill(t.row(slot))
+	g.encodeRow(t, slot)
+	g.upkeep.apart.remove(slot)
+	g.upkeep.aparts.Add(-1)
+	m, i := t.at(slot)
+	m.dead[i>>6].And(^(uint64(1) << (i & 63)))
+	g.dead.Add(^uint32(0))
+}
