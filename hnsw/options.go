@@ -10,8 +10,9 @@ const (
 	DefaultM              = 16
 	DefaultEfConstruction = 200
 	DefaultEfSearch       = 64
-	// DefaultExactBelow is about where a scan of 384-d rows costs as much as a walk with ef 64, 0.1 ms.
-	DefaultExactBelow = 8192
+	// DefaultExactBelow is about where a scan of 384-d rows, 30 us, costs as much as a walk with ef 64, which does not
+	// find everything, and needs links.
+	DefaultExactBelow = 4096
 )
 
 const (

@@ -78,7 +78,7 @@ func (o *ours) build(rows int, seed uint64, threads int) (built, error) {
 // hotBytes returns what a vector takes without its float32 row.
 func (o *ours) hotBytes() float64 {
 	s := o.graph.Stats()
-	return float64(s.Bytes)/float64(s.Slots) - float64(4*o.data.dim)
+	return float64(s.Bytes-s.RowBytes) / float64(s.Slots)
 }
 
 func (o *ours) search(s search) (timing, []int32, error) {
