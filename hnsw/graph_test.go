@@ -326,7 +326,7 @@ func TestSearchDoesNotAllocate(t *testing.T) {
 	dst := make([]Hit, 0, 10)
 	for name, o := range map[string]SearchOptions{
 		"plain": {}, "exact": {Exact: true}, "accept": {Accept: accept}, "allow": {Allow: allow}, "few": {Allow: few, Exact: true},
-		"bound": {Bound: 1000}, "none": {Accept: func(uint32) bool { return false }},
+		"bound": {Bound: 1000}, "narrow": {Ef: 10}, "wide": {Ef: 500}, "none": {Accept: func(uint32) bool { return false }},
 	} {
 		run := func() {
 			var err error
@@ -338,6 +338,15 @@ func TestSearchDoesNotAllocate(t *testing.T) {
 		if n := testing.AllocsPerRun(50, run); n != 0 {
 			t.Errorf("%s: %v allocations per search", name, n)
 		}
+	}
+	efs := 0
+	if n := testing.AllocsPerRun(50, func() {
+		efs++
+		if _, err := g.Search(q, 10, SearchOptions{Ef: 10 + efs%2*490}, dst); err != nil {
+			t.Fatal(err)
+		}
+	}); n != 0 {
+		t.Errorf("narrow and wide in turns: %v allocations per search", n)
 	}
 }
 
