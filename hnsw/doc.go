@@ -27,6 +27,16 @@
 // worst hit so far is the row read. Hits are those of a scan of all rows, bit by bit. Files do not hold codes; one
 // takes 1 us to make when a row is appended.
 //
+// # Filters
+//
+// A search can be told what it may return: slots below a bound, those of a list, those that a function accepts. All
+// others are stepping stones. Of a short list every slot is looked at. Otherwise the search walks, and sees how many of
+// the slots near the query it may return: if so few that the walk would cost more than a scan it leaves the rest to that,
+// at the latest when it has cost as much. Whatever the filter, a search costs about twice the cheaper of the two at
+// most, and returns as many as there are.
+//
+// [Iterator] and [IndexIterator] yield the nearest batch by batch, for whoever cannot tell beforehand how many it takes.
+//
 // # Memory
 //
 // Of 384 dimensions, and with M 16, a slot takes 384 bytes of codes, 128 of links, 13 of state and 4 of upper layers:

@@ -205,3 +205,39 @@ func ExampleGraph_Search() {
 	// orange
 	// red
 }
+
+// An iterator goes on where it ended, for whoever cannot tell beforehand how many hits it takes.
+func ExampleGraph_Iterate() {
+	g, err := hnsw.NewGraph(3, hnsw.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, v := range colours {
+		if _, err := g.Append(v); err != nil {
+			log.Fatal(err)
+		}
+	}
+	it, err := g.Iterate([]float32{255, 120, 0}, hnsw.SearchOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer it.Close()
+	var hits []hnsw.Hit
+	for {
+		if hits, err = it.Next(2, hits); err != nil {
+			log.Fatal(err)
+		}
+		if len(hits) == 0 {
+			break
+		}
+		var page []string
+		for _, h := range hits {
+			page = append(page, names[h.Slot])
+		}
+		fmt.Println(page)
+	}
+	// Output:
+	// [orange yellow]
+	// [red green]
+	// [violet blue]
+}

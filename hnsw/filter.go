@@ -13,6 +13,7 @@ type filter struct {
 	dead   bool              // look at dead bits
 	reused bool              // and before rows, for those of the dead may be overwritten
 	allow  []uint64          // one bit per slot, nil for all
+	not    []uint64          // one bit per slot that does not pass, nil for none
 	accept func(uint32) bool // nil for all
 }
 
@@ -23,14 +24,17 @@ func (f *filter) ok(slot uint32) bool {
 	if f.allow != nil && (int(slot>>6) >= len(f.allow) || f.allow[slot>>6]>>(slot&63)&1 == 0) {
 		return false
 	}
+	if f.not != nil && f.not[slot>>6]>>(slot&63)&1 != 0 {
+		return false
+	}
 	return f.accept == nil || f.accept(slot)
 }
 
 // trivial reports whether the limit is all there is to check.
-func (f *filter) trivial() bool { return !f.dead && f.allow == nil && f.accept == nil }
+func (f *filter) trivial() bool { return !f.dead && f.allow == nil && f.not == nil && f.accept == nil }
 
 // onlyDead reports whether dead bits are all there is to check besides.
-func (f *filter) onlyDead() bool { return f.dead && f.allow == nil && f.accept == nil }
+func (f *filter) onlyDead() bool { return f.dead && f.allow == nil && f.not == nil && f.accept == nil }
 
 // fewDead reports whether so few slots are dead that a walk had better make room for them than keep them apart.
 func (g *Graph) fewDead() bool {

@@ -43,7 +43,8 @@ func (c *scratch) scanBitmap(t *table, q []float32, bitmap *roaring.Bitmap, n in
 		if len(slots) == 0 {
 			return
 		}
-		c.addLot(t, q, slots, true, f, b)
+		// Where slots are used again, nothing is read but what is known to be alive.
+		c.addLot(t, q, slots, !f.reused, f, b)
 		if slots[len(slots)-1] >= f.limit {
 			return
 		}
@@ -130,7 +131,7 @@ func (c *scratch) seed(t *table, q []float32, ids []uint32, products []int32, f 
 	for i, p := range products {
 		// By place in the lot, which has the order of slots.
 		r := rankOf(p, uint32(i))
-		if len(seeds) == b.k && r > seeds[b.k-1] || f.accept != nil && !f.accept(ids[i]) {
+		if len(seeds) == b.k && r > seeds[b.k-1] || !f.ok(ids[i]) {
 			continue
 		}
 		seeds, _ = insert(seeds, r, b.k)

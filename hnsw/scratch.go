@@ -10,17 +10,18 @@ import (
 type scratch struct {
 	place uint32 // see readers
 
-	q        []float32 // the normalised query
-	visited  []uint64  // one bit per slot
-	ids      []uint32  // slots about to be compared; its capacity is never exceeded
-	near     []int32   // as long as the capacity of ids: how near they are
-	scores   []float32 // likewise
-	news     []rank    // likewise
-	frontier []rank    // heap of slots whose neighbours are yet to be looked at
-	found    []rank    // collected, best first
-	allow    []uint64  // one bit per allowed slot
-	iterator roaring.ManyIntIterator
-	lot      *lot // of the scan of a list; nil before the first
+	q         []float32 // the normalised query
+	visited   []uint64  // one bit per slot
+	ids       []uint32  // slots about to be compared; its capacity is never exceeded
+	near      []int32   // as long as the capacity of ids: how near they are
+	scores    []float32 // likewise
+	news      []rank    // likewise
+	frontier  []rank    // heap of slots whose neighbours are yet to be looked at
+	found     []rank    // collected, best first
+	allow     []uint64  // one bit per allowed slot
+	iterator  roaring.ManyIntIterator
+	lot       *lot       // of the scan of a list; nil before the first
+	iteration *iteration // of an iterator; nil before the first
 
 	// What slots are compared with: a row or, where there are codes, a code.
 	row  []float32

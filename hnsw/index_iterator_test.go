@@ -1,0 +1,197 @@
+package hnsw
+
+import (
+	"cmp"
+	"errors"
+	"maps"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/RoaringBitmap/roaring/v2/roaring64"
+)
+
+func drainIndex(t *testing.T, it *IndexIterator, n int) []uint64 {
+	t.Helper()
+	defer it.Close()
+	var ids []uint64
+	var batch []Result
+	for {
+		var err error
+		if batch, err = it.Next(n, batch); err != nil {
+			t.Fatal(err)
+		}
+		for i, r := range batch {
+			if i > 0 && cmp.Or(cmp.Compare(r.Score, batch[i-1].Score), cmp.Compare(batch[i-1].ID, r.ID)) >= 0 {
+				t.Fatalf("%v after %v", r, batch[i-1])
+			}
+			ids = append(ids, r.ID)
+		}
+		if len(batch) < n {
+			slices.Sort(ids)
+			return ids
+		}
+	}
+}
+
+// An iterator sees the index as it was, whatever is written meanwhile, and nothing twice.
+func TestIndexIteratorSeesOneVersion(t *testing.T) {
+	const n = 600
+	rows := clusters(2, 3*n, 64)
+	ix, err := New(64, Options{ExactBelow: -1, EfConstruction: 40})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := map[uint64]bool{}
+	for id := range uint64(n) {
+		if err := ix.Add(id*3, rows[id]); err != nil {
+			t.Fatal(err)
+		}
+		ids[id*3] = true
+	}
+	odd := func(id uint64) bool { return id%2 == 1 }
+	list := roaring64.New()
+	list.AddRange(100, 5000)
+	r := rand.New(rand.NewPCG(3, 4))
+	for round := range 20 {
+		o := IndexSearchOptions{}
+		want := slices.Sorted(maps.Keys(ids))
+		switch round % 4 {
+		case 1:
+			o.Accept = odd
+			want = slices.DeleteFunc(want, func(id uint64) bool { return !odd(id) })
+		case 2:
+			o.Allow = list
+			want = slices.DeleteFunc(want, func(id uint64) bool { return !list.Contains(id) })
+		case 3:
+			o.Exact = true
+		}
+		it, err := ix.Iterate(rows[r.IntN(len(rows))], o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, err := it.Next(7, nil)
+		if err != nil || len(first) != min(7, len(want)) {
+			t.Fatal(len(first), err)
+		}
+		for range 100 {
+			id := uint64(r.IntN(3 * n))
+			if r.IntN(3) == 0 {
+				ix.Delete(id)
+				delete(ids, id)
+			} else if err := ix.Add(id, rows[r.IntN(len(rows))]); err != nil {
+				t.Fatal(err)
+			} else {
+				ids[id] = true
+			}
+		}
+		if round == 10 {
+			if err := ix.Compact(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got := drainIndex(t, it, 1+r.IntN(50))
+		for _, f := range first {
+			got = append(got, f.ID)
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("round %d: %d ids, want %d", round, len(got), len(want))
+		}
+	}
+}
+
+func TestIndexIteratorBesideWriters(t *testing.T) {
+	rows := clusters(9, 400, 64)
+	ix, err := New(64, Options{ExactBelow: -1, EfConstruction: 30})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id := range uint64(100) {
+		if err := ix.Add(id, rows[id]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() { // the same ids all the time, other vectors
+		r := rand.New(rand.NewPCG(5, 6))
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				if err := ix.Add(uint64(r.IntN(100)), rows[r.IntN(len(rows))]); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	})
+	all := make([]uint64, 100)
+	for i := range all {
+		all[i] = uint64(i)
+	}
+	for i := range 40 {
+		it, err := ix.Iterate(rows[i], IndexSearchOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := drainIndex(t, it, 1+i); !slices.Equal(got, all) {
+			t.Errorf("%d ids: %v", len(got), got)
+		}
+	}
+	close(stop)
+	wg.Wait()
+}
+
+func TestIndexIteratorThatIsForgottenHoldsNothingBack(t *testing.T) {
+	ix, err := New(16, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := clusters(9, 50, 16)
+	for id, v := range rows {
+		if err := ix.Add(uint64(id), v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	inside := func() (n int64) {
+		for i := range ix.cur.g.readers.places {
+			for e := range 2 {
+				n += ix.cur.g.readers.places[i].in[e].Load()
+			}
+		}
+		return n
+	}
+	it, err := ix.Iterate(rows[0], IndexSearchOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := it.Next(3, nil); err != nil || inside() != 1 {
+		t.Fatal(inside(), err)
+	}
+	it.Close()
+	it.Close()
+	if inside() != 0 {
+		t.Fatalf("%d inside after Close", inside())
+	}
+	if _, err := it.Next(3, nil); !errors.Is(err, ErrInvalid) {
+		t.Error(err)
+	}
+	if _, err := ix.Iterate(rows[0], IndexSearchOptions{}); err != nil || inside() != 1 {
+		t.Fatal(inside(), err)
+	}
+	if _, err := ix.cur.g.Iterate(rows[0], SearchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for range 200 {
+		if runtime.GC(); inside() == 0 {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Errorf("%d inside after they are forgotten", inside())
+}
