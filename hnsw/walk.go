@@ -77,14 +77,15 @@ func (c *scratch) expand(g *Graph, t *table, n uint32, slot uint32, layer int) (
 // processor to guess: of the neighbours about every other one is fresh.
 func (c *scratch) fresh(list []uint32, n uint32) ([]uint32, bool) {
 	count := atomic.LoadUint32(&list[0])
-	ids := c.ids[:len(list)]
+	list = list[1:][:count&^hasTwins]
+	ids, visited := c.ids[:len(list)], c.visited
 	found := 0
-	for i := range list[1:][:count&^hasTwins] {
-		id := atomic.LoadUint32(&list[1+i])
+	for i := range list {
+		id := atomic.LoadUint32(&list[i])
 		if id >= n {
 			continue
 		}
-		word := &c.visited[id>>6]
+		word := &visited[id>>6]
 		was := *word
 		*word = was | 1<<(id&63)
 		ids[found] = id
