@@ -40,6 +40,7 @@ type Arena[T Element] struct {
 
 	growing  sync.Mutex
 	reserved *reservation // nil where the heap is used
+	cleanup  runtime.Cleanup
 }
 
 // New returns an empty arena for at most limit elements, which are reserved but take no memory. It cannot fail:
@@ -49,7 +50,7 @@ func New[T Element](limit int) *Arena[T] {
 	if most := uint64(a.limit) * size[T](); a.limit > 0 && most/size[T]() == uint64(a.limit) {
 		if r := reserve(most); r != nil {
 			a.reserved = r
-			runtime.AddCleanup(a, (*reservation).release, r)
+			a.cleanup = runtime.AddCleanup(a, (*reservation).release, r)
 		}
 	}
 	return a
@@ -80,18 +81,9 @@ func (a *Arena[T]) Grow(n int) ([]T, error) {
 	if n > a.limit {
 		return nil, &GrowError{Want: n, Limit: a.limit, Err: ErrLimit}
 	}
-	var next []T
-	var err error
-	if a.Moves() {
-		next, err = move(now, n, a.limit)
-	} else {
-		var base unsafe.Pointer
-		var usable uint64
-		base, usable, err = a.reserved.grow(uint64(n) * size[T]())
-		next = unsafe.Slice((*T)(base), min(int(usable/size[T]()), a.limit))
-	}
+	next, err := a.grown(n)
 	if err != nil {
-		return nil, &GrowError{Want: n, Limit: a.limit, Err: err}
+		return nil, err
 	}
 	a.slice.Store(&next)
 	return next, nil

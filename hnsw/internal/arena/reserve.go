@@ -42,7 +42,9 @@ func reserve(bytes uint64) *reservation {
 
 func (r *reservation) release() {
 	// There is nobody left to tell of an error, and no cause of one.
-	_ = unix.Munmap(r.mapped)
+	if len(r.mapped) > 0 {
+		_ = unix.Munmap(r.mapped)
+	}
 }
 
 // grow makes the first want bytes usable, or more. It is given no more than was reserved.
