@@ -65,7 +65,7 @@ func Open(dir string, o Options) (*DB, error) {
 	if tokenizer == "" {
 		tokenizer = defaultTokenizer
 	}
-	index := newVectorIndex(o.Logger, o.exactBelow)
+	index := newVectorIndex(o.Logger, o.exactBelow, o.saveEvery)
 	store, err := graphstore.Open(dir, graphstore.Options{
 		FS:     o.Storage.FS,
 		Logger: o.Logger,

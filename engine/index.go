@@ -22,6 +22,9 @@ const (
 	// few milliseconds of one core and finds everything, and linking costs a
 	// multiple of everything else that a commit does.
 	defaultExactBelow = 65536
+	// defaultSaveEvery is the number of newly linked vectors of a kind after
+	// which its file is written anew: what a crash costs is linking so many.
+	defaultSaveEvery = 32768
 )
 
 // vectorIndex holds one graph per kind of owner. The store appends vectors to
@@ -32,6 +35,7 @@ type vectorIndex struct {
 	log    *slog.Logger
 	dim    int
 	exact  uint32 // slots of a kind up to which they are scanned and not linked
+	every  uint32 // see defaultSaveEvery; 0 = only when told
 	kinds  [indexKinds]*kindIndex
 	saved  *savedIndex // what the index files promise; nil once the store is open
 	files  graphstore.IndexFiles
@@ -45,10 +49,12 @@ type vectorIndex struct {
 type kindIndex struct {
 	graph  *hnsw.Graph
 	owners slotTable
+	saved  uint32   // mark when it was last saved, or loaded
+	stale  staleSet // of the linker
 }
 
-func newVectorIndex(log *slog.Logger, exact int) *vectorIndex {
-	return &vectorIndex{log: log, exact: uint32(exact), signal: make(chan struct{}, 1), done: make(chan struct{})}
+func newVectorIndex(log *slog.Logger, exact, every int) *vectorIndex {
+	return &vectorIndex{log: log, exact: uint32(exact), every: uint32(every), signal: make(chan struct{}, 1), done: make(chan struct{})}
 }
 
 // open makes graphs for vectors of dim components, with the slots of the index
@@ -60,17 +66,21 @@ func (x *vectorIndex) open(dim int, files graphstore.IndexFiles) error {
 			return err
 		}
 	}
-	return x.loadHeads(files)
+	return x.load(files)
 }
 
 // reset gives a kind an empty graph.
 func (x *vectorIndex) reset(i int) error {
-	g, err := hnsw.NewGraph(x.dim, hnsw.Options{Seed: uint64(i + 1), ExactBelow: int(x.exact)})
+	g, err := hnsw.NewGraph(x.dim, x.graphOptions(i))
 	if err != nil {
 		return err
 	}
 	x.kinds[i] = &kindIndex{graph: g}
 	return nil
+}
+
+func (x *vectorIndex) graphOptions(i int) hnsw.Options {
+	return hnsw.Options{Seed: uint64(i + 1), ExactBelow: int(x.exact)}
 }
 
 func (x *vectorIndex) kind(k format.Kind) *kindIndex {
@@ -86,16 +96,13 @@ func (x *vectorIndex) Append(kind format.Kind, owner, version uint32, vec []floa
 	if k == nil {
 		return 0, fmt.Errorf("%w: vectors of %s", ErrInvalid, kind)
 	}
+	now := format.SlotOwner{Owner: owner, Version: version, Sum: format.VectorSum(vec)}
 	if x.saved != nil {
-		if s := x.saved.kinds[kind-1]; s != nil {
-			key := slotKey(owner, version)
-			if slot, ok := s.slots[key]; ok {
-				delete(s.slots, key)
-				return slot, k.graph.Place(slot, vec)
-			}
+		if slot, ok := x.saved.take(kind, now); ok {
+			return slot, k.graph.Place(slot, vec)
 		}
 	}
-	k.owners.set(k.graph.Bound(), slotOwner{owner, version})
+	k.owners.set(k.graph.Bound(), now)
 	return k.graph.Append(vec)
 }
 
@@ -107,11 +114,11 @@ func (x *vectorIndex) Bound(kind format.Kind) uint32 {
 	return 0
 }
 
-// start takes the links of the index files and links the rest in the
-// background until stop.
+// start takes up the index once all vectors of the store are in it, and links
+// in the background until stop.
 func (x *vectorIndex) start(store *graphstore.Store) {
 	x.store = store
-	x.loadLinks()
+	x.settle()
 	ctx, cancel := context.WithCancel(context.Background())
 	x.cancel = cancel
 	go x.linkLoop(ctx)
@@ -142,7 +149,7 @@ func (x *vectorIndex) linkLoop(ctx context.Context) {
 		}
 		for again := true; again && ctx.Err() == nil; {
 			again = false
-			for _, k := range x.kinds {
+			for i, k := range x.kinds {
 				if k.graph.Bound() <= x.exact {
 					continue
 				}
@@ -152,6 +159,7 @@ func (x *vectorIndex) linkLoop(ctx context.Context) {
 					return
 				}
 				again = again || n > 0
+				x.tend(ctx, i, k)
 			}
 			runtime.Gosched()
 		}
@@ -200,37 +208,34 @@ type accept struct {
 }
 
 func (a *accept) slot(s uint32) bool {
-	owner := a.index.owners.get(s).owner
+	owner := a.index.owners.get(s).Owner
 	if now, ok := a.view.Slot(a.kind, owner); !ok || now != s {
 		return false
 	}
 	return a.allow == nil || a.allow(owner)
 }
 
-// slotOwner says whose vector a slot holds.
-type slotOwner struct{ owner, version uint32 }
-
 const slotPage = 4096
 
 // slotTable maps slots to owners. One goroutine writes; entries below a
 // published bound never change and are read without a lock.
 type slotTable struct {
-	pages atomic.Pointer[[]*[slotPage]slotOwner]
+	pages atomic.Pointer[[]*[slotPage]format.SlotOwner]
 }
 
-func (t *slotTable) set(slot uint32, o slotOwner) {
-	var pages []*[slotPage]slotOwner
+func (t *slotTable) set(slot uint32, o format.SlotOwner) {
+	var pages []*[slotPage]format.SlotOwner
 	if p := t.pages.Load(); p != nil {
 		pages = *p
 	}
 	for int(slot/slotPage) >= len(pages) {
-		pages = append(pages[:len(pages):len(pages)], new([slotPage]slotOwner))
+		pages = append(pages[:len(pages):len(pages)], new([slotPage]format.SlotOwner))
 		grown := pages
 		t.pages.Store(&grown)
 	}
 	pages[slot/slotPage][slot%slotPage] = o
 }
 
-func (t *slotTable) get(slot uint32) slotOwner {
+func (t *slotTable) get(slot uint32) format.SlotOwner {
 	return (*t.pages.Load())[slot/slotPage][slot%slotPage]
 }

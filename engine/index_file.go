@@ -9,36 +9,55 @@ import (
 
 	"github.com/lightctl/lightrag/format"
 	"github.com/lightctl/lightrag/graphstore"
+	"github.com/lightctl/lightrag/hnsw"
 )
 
-// maxDeadShare is the share of dead slots above which links are not worth
-// saving: the next Open links the live vectors afresh, which also drops the
-// dead ones.
-const maxDeadShare = 0.25
+// maxDeadShare is the share of dead slots above which a graph is not worth
+// saving: the next Open links the live vectors afresh, which also gives back
+// the memory of the dead ones.
+const maxDeadShare = 0.5
 
-// savedIndex is what the index files of an earlier Close promise: the slot of
-// every vector, and links for them.
+// savedIndex is what the index files promise: the slot of every vector. The
+// store delivers the vectors.
 type savedIndex struct {
 	kinds [indexKinds]*savedKind
 }
 
 type savedKind struct {
-	head  format.IndexHead
-	links int64             // where the links begin in the file
-	slots map[uint64]uint32 // vectors that the store has not delivered yet
+	slots map[uint64]savedSlot // vectors that the store has not delivered yet
+	all   int                  // how many there were at first
 }
+
+type savedSlot struct{ slot, sum uint32 }
 
 func slotKey(owner, version uint32) uint64 { return uint64(owner)<<32 | uint64(version) }
 
 func indexName(i int) string { return format.Kind(i+1).String() + ".hnsw" }
 
-// loadHeads reads the slot tables of the index files. A file that is missing
-// is silent; one that is damaged is reported; both cost a rebuild, no data.
-func (x *vectorIndex) loadHeads(files graphstore.IndexFiles) error {
+// take returns the slot of a vector that is in a file. One of the same owner and
+// version, but not the same, is another: a store that lost its last commits
+// in a crash, or was restored from a backup, gives versions again.
+func (x *savedIndex) take(kind format.Kind, o format.SlotOwner) (uint32, bool) {
+	s := x.kinds[kind-1]
+	if s == nil {
+		return 0, false
+	}
+	key := slotKey(o.Owner, o.Version)
+	saved, ok := s.slots[key]
+	if !ok || saved.sum != o.Sum {
+		return 0, false
+	}
+	delete(s.slots, key)
+	return saved.slot, true
+}
+
+// load reads the index files. One that is missing is silent; one that is
+// damaged is reported; both cost a rebuild, no data.
+func (x *vectorIndex) load(files graphstore.IndexFiles) error {
 	x.files = files
 	x.saved = &savedIndex{}
 	for i := range x.kinds {
-		k, err := x.loadHead(i)
+		k, err := x.loadKind(i)
 		if err != nil {
 			if !errors.Is(err, os.ErrNotExist) {
 				x.log.Warn("lightrag: a vector index file cannot be used and is rebuilt", "file", indexName(i), "error", err)
@@ -53,71 +72,53 @@ func (x *vectorIndex) loadHeads(files graphstore.IndexFiles) error {
 	return nil
 }
 
-func (x *vectorIndex) loadHead(i int) (*savedKind, error) {
+func (x *vectorIndex) loadKind(i int) (*savedKind, error) {
 	f, err := x.files.Open(indexName(i))
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	k := &savedKind{}
-	if k.links, err = format.ReadIndexHead(f, f.Size(), &k.head); err != nil {
+	graph, own, err := hnsw.LoadGraph(f, f.Size(), x.dim, x.graphOptions(i))
+	if err != nil {
 		return nil, err
 	}
-	if k.head.Kind != format.Kind(i+1) || int(k.head.Dim) != x.dim {
-		return nil, fmt.Errorf("%w: it is for %s vectors of dimension %d", ErrMismatch, k.head.Kind, k.head.Dim)
-	}
-	k.slots = make(map[uint64]uint32, len(k.head.Owners))
-	for s, o := range k.head.Owners {
-		k.slots[slotKey(o.Owner, o.Version)] = uint32(s)
-	}
-	if len(k.slots) != len(k.head.Owners) {
-		return nil, fmt.Errorf("%w: a vector has two slots", ErrCorrupt)
-	}
-	idx := x.kinds[i]
-	if err := idx.graph.Grow(uint32(len(k.head.Owners))); err != nil {
+	var head format.IndexHead
+	if err := format.ReadIndexHead(own, &head); err != nil {
 		return nil, err
 	}
-	for s, o := range k.head.Owners {
-		idx.owners.set(uint32(s), slotOwner{o.Owner, o.Version})
+	if head.Kind != format.Kind(i+1) || int(head.Dim) != x.dim || len(head.Slots) != int(graph.Bound()) {
+		return nil, fmt.Errorf("%w: it is for %d %s vectors of dimension %d", ErrMismatch, len(head.Slots), head.Kind, head.Dim)
 	}
-	for _, d := range k.head.Dead {
-		delete(k.slots, slotKey(k.head.Owners[d.Slot].Owner, k.head.Owners[d.Slot].Version))
-		if err := idx.graph.PlaceRow(d.Slot, d.Row); err != nil {
-			return nil, err
+	idx := &kindIndex{graph: graph, saved: graph.Mark()}
+	k := &savedKind{slots: make(map[uint64]savedSlot, len(head.Slots))}
+	for s, o := range head.Slots {
+		idx.owners.set(uint32(s), o)
+		if !graph.IsDead(uint32(s)) {
+			k.slots[slotKey(o.Owner, o.Version)] = savedSlot{uint32(s), o.Sum}
 		}
 	}
+	if len(k.slots) != len(head.Slots)-int(graph.Dead()) {
+		return nil, fmt.Errorf("%w: a vector has two slots", ErrCorrupt)
+	}
+	x.kinds[i], k.all = idx, len(k.slots)
 	return k, nil
 }
 
-// loadLinks reads the links once every row is in its slot. Where a row is
-// missing or the links do not verify, everything is linked afresh.
-func (x *vectorIndex) loadLinks() {
-	defer func() { x.saved = nil }()
+// settle ends loading: slots whose vectors the store does not have any more are
+// dead. They stay stepping stones until they are taken out of the graph.
+func (x *vectorIndex) settle() {
 	for i, k := range x.saved.kinds {
 		if k == nil {
 			continue
 		}
-		err := x.loadKind(i, k)
-		if err == nil {
-			continue
+		for _, s := range k.slots {
+			x.kinds[i].graph.Kill(s.slot)
 		}
-		x.log.Warn("lightrag: a vector index file cannot be used and is rebuilt", "file", indexName(i), "error", err)
-		for _, slot := range k.slots { // no row came for it
-			x.kinds[i].graph.Kill(slot)
+		if n := len(k.slots); n > 0 && n == k.all {
+			x.log.Warn("lightrag: a vector index file is that of another store and is rebuilt", "file", indexName(i), "vectors", n)
 		}
 	}
-}
-
-func (x *vectorIndex) loadKind(i int, k *savedKind) error {
-	if n := len(k.slots); n > 0 {
-		return fmt.Errorf("%w: %d of its %d vectors are not in the store", ErrMismatch, n, len(k.head.Owners))
-	}
-	f, err := x.files.Open(indexName(i))
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return x.kinds[i].graph.LoadLinks(io.NewSectionReader(f, k.links, f.Size()-k.links), f.Size()-k.links)
+	x.saved = nil
 }
 
 // save writes the index files, each beside the old one and then renamed over
@@ -129,39 +130,38 @@ func (x *vectorIndex) save() error {
 	}
 	defer v.Close()
 	var errs []error
-	for i := range x.kinds {
-		if err := x.saveKind(v, i); err != nil {
+	for i, k := range x.kinds {
+		dead := int(k.graph.Dead()) + len(k.unnamed(v, i, nil))
+		if err := x.saveKind(i, dead); err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", indexName(i), err))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-func (x *vectorIndex) saveKind(v *graphstore.View, i int) error {
+// saveKind writes one of them, or removes it when it is not worth reading.
+func (x *vectorIndex) saveKind(i, dead int) error {
 	k := x.kinds[i]
-	n := k.graph.Bound()
-	if n == 0 || k.graph.Mark() == 0 {
+	mark := k.graph.Mark()
+	if n := k.graph.Bound(); n == 0 || mark == 0 || float64(dead) > maxDeadShare*float64(n) {
 		return x.files.Remove(indexName(i))
 	}
-	head := format.IndexHead{Kind: format.Kind(i + 1), Dim: uint32(x.dim), Owners: make([]format.SlotOwner, n)}
-	for s := range n {
-		o := k.owners.get(s)
-		head.Owners[s] = format.SlotOwner{Owner: o.owner, Version: o.version}
-		if now, ok := v.Slot(head.Kind, o.owner); !ok || now != s {
-			head.Dead = append(head.Dead, format.DeadRow{Slot: s, Row: k.graph.Row(s)})
+	own := func(slots uint32) []byte {
+		head := format.IndexHead{Kind: format.Kind(i + 1), Dim: uint32(x.dim), Slots: make([]format.SlotOwner, slots)}
+		for s := range head.Slots {
+			head.Slots[s] = k.owners.get(uint32(s))
 		}
+		return format.AppendIndexHead(nil, &head)
 	}
-	if float64(len(head.Dead)) > maxDeadShare*float64(n) {
-		return x.files.Remove(indexName(i))
-	}
-	return x.files.Write(indexName(i), func(w io.Writer) error {
+	err := x.files.Write(indexName(i), func(w io.Writer) error {
 		buf := bufio.NewWriterSize(w, 1<<20)
-		if _, err := buf.Write(format.AppendIndexHead(nil, &head)); err != nil {
-			return err
-		}
-		if err := k.graph.SaveLinks(buf); err != nil {
+		if err := k.graph.Save(buf, own); err != nil {
 			return err
 		}
 		return buf.Flush()
 	})
+	if err == nil {
+		k.saved = mark
+	}
+	return err
 }

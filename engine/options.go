@@ -67,6 +67,7 @@ type Options struct {
 
 	now        func() time.Time // tests
 	exactBelow int              // tests: vectors of a kind up to which they are not linked
+	saveEvery  int              // tests: vectors of a kind linked until it is saved
 }
 
 // Storage tunes the store below the engine. The zero value is right for a
@@ -114,6 +115,7 @@ func (o Options) withDefaults() Options {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	def(&o.exactBelow, defaultExactBelow, defaultExactBelow)
+	def(&o.saveEvery, defaultSaveEvery, defaultSaveEvery)
 	if o.now == nil {
 		o.now = time.Now
 	}

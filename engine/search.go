@@ -31,7 +31,7 @@ func (x *vectorIndex) search(v *graphstore.View, kind format.Kind, q []float32, 
 	}
 	hits := make([]hit, len(found))
 	for i, f := range found {
-		hits[i] = hit{id: idx.owners.get(f.Slot).owner, score: f.Score}
+		hits[i] = hit{id: idx.owners.get(f.Slot).Owner, score: f.Score}
 	}
 	slices.SortStableFunc(hits, func(a, b hit) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.id, b.id))

@@ -51,19 +51,14 @@ func TestAFileTooLongByAPowerOfTwoIsRefused(t *testing.T) {
 	rows := mixture(2, 200, 8)
 	g := graphOf(t, rows, walking)
 	var links bytes.Buffer
-	if err := g.SaveLinks(&links); err != nil {
+	if err := g.Save(&links, nil); err != nil {
 		t.Fatal(err)
 	}
 	for _, more := range []int64{1 << 31, 1 << 32, 1 << 33, 1 << 40, math.MaxInt64 - 1<<20} {
 		if _, err := hnsw.Load(sparse{p}, int64(len(p))+more); !errors.Is(err, hnsw.ErrCorrupt) {
 			t.Errorf("an index %d bytes too long: %v", more, err)
 		}
-		h, err := hnsw.NewGraph(8, walking)
-		if err != nil {
-			t.Fatal(err)
-		}
-		appendRows(t, h, rows)
-		if err := h.LoadLinks(sparse{links.Bytes()}, int64(links.Len())+more); !errors.Is(err, hnsw.ErrCorrupt) {
+		if _, _, err := hnsw.LoadGraph(sparse{links.Bytes()}, int64(links.Len())+more, 8, walking); !errors.Is(err, hnsw.ErrCorrupt) {
 			t.Errorf("links %d bytes too long: %v", more, err)
 		}
 	}
@@ -117,7 +112,7 @@ func TestAFileCutShortIsAnErrorAndNoCrash(t *testing.T) {
 	}
 	g := graphOf(t, rows, walking)
 	var links, again bytes.Buffer
-	if err := g.SaveLinks(&links); err != nil {
+	if err := g.Save(&links, nil); err != nil {
 		t.Fatal(err)
 	}
 	h, err := hnsw.NewGraph(8, walking)
@@ -126,12 +121,12 @@ func TestAFileCutShortIsAnErrorAndNoCrash(t *testing.T) {
 	}
 	appendRows(t, h, rows)
 	for n := 0; n < links.Len(); n += 1 + links.Len()/100 {
-		if err := h.LoadLinks(bytes.NewReader(links.Bytes()[:n]), int64(n)); !refused(err) || h.Mark() != 0 {
-			t.Fatalf("the first %d bytes: %v, mark %d", n, err, h.Mark())
+		if _, _, err := hnsw.LoadGraph(bytes.NewReader(links.Bytes()[:n]), int64(n), 8, walking); !refused(err) {
+			t.Fatalf("the first %d bytes: %v", n, err)
 		}
 	}
 	linkRows(t, h)
-	if err := h.SaveLinks(&again); err != nil || !bytes.Equal(links.Bytes(), again.Bytes()) {
+	if err := h.Save(&again, nil); err != nil || !bytes.Equal(links.Bytes(), again.Bytes()) {
 		t.Errorf("linking after refused files gives another graph (%v)", err)
 	}
 }

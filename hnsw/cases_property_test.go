@@ -127,7 +127,7 @@ func TestTwoBuildsAreTheSame(t *testing.T) {
 				}
 			}
 			var b bytes.Buffer
-			if err := g.SaveLinks(&b); err != nil {
+			if err := g.Save(&b, nil); err != nil {
 				t.Fatal(err)
 			}
 			return b.Bytes()

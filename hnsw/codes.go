@@ -162,6 +162,9 @@ func (c *scratch) encode(t *table, q []float32) (unit float32) {
 
 // prepare makes c.coding the query q.
 func (c *scratch) prepare(t *table, q []float32) {
+	if t.lazy != nil {
+		c.fail(t.lazy.allCodes())
+	}
 	e := &c.coding
 	unit := c.encode(t, q)
 	lost, dim := float64(lostOf(c.turned, c.bytes, unit)), float64(len(q))

@@ -79,7 +79,7 @@ func (g *Graph) Consolidate(ctx context.Context) (int, error) {
 // consolidateSome sweeps some slots. It says how many dead ones were taken out, and whether a round began and is
 // not over yet.
 func (g *Graph) consolidateSome(slots int) (taken int, began, running bool) {
-	g.linking.Lock()
+	g.lockLinks()
 	defer g.linking.Unlock()
 	before := g.upkeep.aparts.Load()
 	if !g.upkeep.running {
@@ -95,7 +95,7 @@ func (g *Graph) consolidateSome(slots int) (taken int, began, running bool) {
 // tend is called now and then by who reuses slots, after killing some. Rounds begin when one slot in sixteen is
 // dead and still named, and then advance by so much per slot killed that they end before it is one in ten.
 func (g *Graph) tend(live, killed int) {
-	g.linking.Lock()
+	g.lockLinks()
 	defer g.linking.Unlock()
 	defer g.reclaim()
 	u := &g.upkeep

@@ -7,7 +7,7 @@
 // Link, usually called from a background goroutine, wires appended rows into the graph and advances a mark;
 // Search walks the graph below the mark and scans the rest exactly, so that a row is found the moment it is
 // appended. It is meant for a store that owns the vectors, maps slots to its own objects and decides which
-// slots a query may see. Links can be saved and loaded; rows are the store's business.
+// slots a query may see. Codes and links can be saved and loaded; rows are the store's business.
 //
 // [Index] is for everybody else: ids of the caller's choice, upsert, delete, search, one file with everything
 // in it.
@@ -24,8 +24,8 @@
 // them compare rows instead.
 //
 // Scans read codes too: products of codes prove what the score of a slot is at most, and only where that reaches the
-// worst hit so far is the row read. Hits are those of a scan of all rows, bit by bit. Files do not hold codes; one
-// takes 1 us to make when a row is appended.
+// worst hit so far is the row read. Hits are those of a scan of all rows, bit by bit.
+// A code takes 1 us to make when a row is appended; files hold them.
 //
 // # Filters
 //
@@ -67,6 +67,13 @@
 // that keeps every word a reader may see a linked slot; a reader that meets a list halfway sees old and new
 // neighbours mixed, which is as good as either.
 //
-// Vectors, links and marks live in memory. Nothing is durable until SaveLinks or Save has returned, and it is
-// the caller who syncs the file. The package starts no goroutine that outlives a call.
+// # Files
+//
+// A file is an image of memory (format/FORMAT.md, "Index files"), so that [Open] maps it rather than reading it: 100,000
+// vectors of 384 dimensions answer the first query some milliseconds later, from the page cache, and nothing is built.
+// What has been mapped is verified before it is used; damage is an error that names file and offset, never a wrong
+// score. Pages are private copies once written to: the file stays as it was until SaveFile replaces it.
+//
+// Changes live in memory. Nothing is durable until SaveFile has returned, or Save and the caller's own sync of the
+// file. The package starts no goroutine that outlives a call.
 package hnsw

@@ -13,10 +13,11 @@ var (
 	ErrNotFinite  = errors.New("not a finite number")
 	ErrZeroVector = errors.New("vector without a direction")
 	ErrFull       = errors.New("index is full")
+	ErrClosed     = errors.New("index is closed")
 	ErrCorrupt    = errors.New("corrupt")
 	ErrTooNew     = errors.New("written by a newer version")
-	// ErrMismatch marks intact links that belong to other rows or other options. It comes with ErrCorrupt:
-	// what to do about either is to link again.
+	// ErrMismatch marks an intact file that belongs to other rows or other options. It comes with ErrCorrupt:
+	// what to do about either is to build anew.
 	ErrMismatch = errors.New("does not belong to these rows and options")
 )
 
@@ -44,14 +45,19 @@ func (e *VectorError) Unwrap() error { return e.Err }
 // CorruptionError says which part of a file could not be believed. It matches ErrCorrupt, and Err where that
 // is set (ErrMismatch, or the error of the reader).
 type CorruptionError struct {
+	Path   string // of the file, where it is known
 	Part   string // "header", "rows", "links", ...
-	Offset int64  // of that part, in bytes from the start
+	Offset int64  // in bytes from the start: of what is damaged, or of the part it is in
 	Reason string
 	Err    error
 }
 
 func (e *CorruptionError) Error() string {
-	text := fmt.Sprintf("hnsw: load %s at byte %d: %v: %s", e.Part, e.Offset, ErrCorrupt, e.Reason)
+	where := e.Part
+	if e.Path != "" {
+		where = e.Path + ": " + where
+	}
+	text := fmt.Sprintf("hnsw: load %s at byte %d: %v: %s", where, e.Offset, ErrCorrupt, e.Reason)
 	if e.Err != nil {
 		text += ": " + e.Err.Error()
 	}

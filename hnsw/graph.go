@@ -26,13 +26,15 @@ type Graph struct {
 	appending sync.Mutex
 	upperFree uint64 // next free word of upper lists
 	memory    arenas
+	coded     uint32       // slots below it have codes, even if their rows are yet to be placed
 	moving    sync.RWMutex // see hold
 
-	linking  sync.Mutex
-	tails    map[uint32]uint32 // last twin of each chain
-	repaired uint32            // mark when reachability was last checked
-	locks    [256]sync.Mutex   // of lists, by slot
-	top      sync.Mutex        // held while a slot becomes the entry
+	linking   sync.Mutex
+	tails     map[uint32]uint32 // last twin of each chain
+	repaired  uint32            // mark when reachability was last checked
+	uncounted bool              // see lockLinks
+	locks     [256]sync.Mutex   // of lists, by slot
+	top       sync.Mutex        // held while a slot becomes the entry
 
 	readers readers
 	upkeep  upkeep // under linking

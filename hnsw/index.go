@@ -27,11 +27,15 @@ type Index struct {
 	unit    []float32 // scratch of writers
 	changes []change
 
-	names sync.RWMutex // guards the two below; writers hold it to publish a version, no longer
-	slots map[uint64]uint32
-	cur   *contents
+	names   sync.RWMutex      // guards the two below; writers hold it to publish a version, no longer
+	slots   map[uint64]uint32 // nil until an id of a loaded index is asked for
+	cur     *contents
+	unnamed int // length of slots while it is nil
 
 	current atomic.Pointer[contents] // cur, for searches
+	closed  atomic.Bool
+	home    *home // under writing
+	moved   bool  // the index was built anew since it was saved
 	finders sync.Pool
 }
 
@@ -58,11 +62,15 @@ func (ix *Index) Dim() int { return len(ix.unit) }
 func (ix *Index) Len() int {
 	ix.names.RLock()
 	defer ix.names.RUnlock()
+	if ix.slots == nil {
+		return ix.unnamed
+	}
 	return len(ix.slots)
 }
 
 // Has reports whether an id is in the index.
 func (ix *Index) Has(id uint64) bool {
+	ix.ensureNames()
 	ix.names.RLock()
 	defer ix.names.RUnlock()
 	_, ok := ix.slots[id]
@@ -90,6 +98,9 @@ func (ix *Index) AddBatch(ids []uint64, vecs [][]float32) error {
 	}
 	ix.writing.Lock()
 	defer ix.writing.Unlock()
+	if err := ix.ready(); err != nil {
+		return fmt.Errorf("hnsw: add: %w", err)
+	}
 	ix.changes = ix.changes[:0]
 	err := ix.putAll(ids, vecs)
 	// What was appended is linked even if the index is full now.
@@ -176,6 +187,9 @@ func (ix *Index) publish(changes []change) {
 
 	epoch := c.g.readers.epoch.Load()
 	for i := range changes {
+		if !changes[i].removes {
+			ix.wrote(changes[i].slot)
+		}
 		if ch := &changes[i]; ch.replaces {
 			c.retired = append(c.retired, retiree{ch.old, ch.slot, ch.inherited, epoch})
 		}
@@ -193,6 +207,10 @@ func (ix *Index) publish(changes []change) {
 func (ix *Index) Delete(id uint64) bool {
 	ix.writing.Lock()
 	defer ix.writing.Unlock()
+	ix.ensureNames()
+	if ix.remember() != nil {
+		ix.moved = true // changes cannot be told: they are saved as a whole
+	}
 	slot, ok := ix.slots[id]
 	if !ok {
 		return false
@@ -210,6 +228,7 @@ func (ix *Index) Delete(id uint64) bool {
 }
 
 func (ix *Index) swap(c *contents, slots map[uint64]uint32) {
+	ix.moved = true
 	ix.names.Lock()
 	ix.slots, ix.cur = slots, c
 	ix.current.Store(c)
@@ -222,8 +241,16 @@ func (ix *Index) swap(c *contents, slots map[uint64]uint32) {
 func (ix *Index) Compact(ctx context.Context) error {
 	ix.writing.Lock()
 	defer ix.writing.Unlock()
+	if err := ix.ready(); err != nil {
+		return fmt.Errorf("hnsw: compact: %w", err)
+	}
 	if int(ix.cur.g.Bound()) == len(ix.slots) {
 		return nil
+	}
+	if t := ix.cur.g.table.Load(); t.lazy != nil {
+		if err := t.lazy.all(t); err != nil {
+			return fmt.Errorf("hnsw: compact: %w", err)
+		}
 	}
 	next, err := newContents(len(ix.unit), ix.o)
 	if err != nil {

@@ -1,7 +1,9 @@
 package hnsw
 
 import (
+	"bytes"
 	"errors"
+	"math"
 	"slices"
 	"testing"
 )
@@ -39,12 +41,19 @@ func TestEveryDamagedByteOfAnIndexIsRefused(t *testing.T) {
 
 // A header may promise anything; only the size of the file counts.
 func TestPromisesOfAHeaderAreNotAllocated(t *testing.T) {
-	for _, h := range []indexHeader{
-		{dim: maxDim, m: maxM, efConstruction: 10, efSearch: 10, exactBelow: 1, bound: MaxSlots},
-		{dim: maxDim, m: maxM, efConstruction: 10, efSearch: 10, exactBelow: 1, bound: 1},
-		{dim: 1, m: 16, efConstruction: maxEf, efSearch: maxEf, exactBelow: 1, bound: 1000},
+	for _, h := range []fileHeader{
+		{dim: maxDim, m: maxM, efConstruction: 10, efSearch: 10, exactBelow: 1, slots: MaxSlots, mark: MaxSlots, live: 1, index: true},
+		{dim: maxDim, m: maxM, efConstruction: 10, efSearch: 10, exactBelow: 1, slots: 1, mark: 1, live: 1, index: true},
+		{dim: 1, m: 16, efConstruction: maxEf, efSearch: maxEf, exactBelow: 1, slots: 1000, mark: 1000, live: 1, index: true},
+		{dim: 1, m: 16, efConstruction: 10, efSearch: 10, exactBelow: 1, slots: MaxSlots, index: false, own: math.MaxUint64},
+		{dim: 1, m: 16, efConstruction: 10, efSearch: 10, exactBelow: 1, slots: MaxSlots, index: false},
 	} {
-		p := append(putHeader(indexMagic, h.encode()), make([]byte, 100)...)
+		l, err := h.place(0)
+		if err != nil {
+			l = &layout{}
+		}
+		p := append(h.encode(l), make([]byte, 100)...)
+		reseal(p)
 		before := testing.AllocsPerRun(1, func() {
 			if _, err := loadIndex(p); !errors.Is(err, ErrCorrupt) {
 				t.Errorf("%+v: %v", h, err)
@@ -54,8 +63,11 @@ func TestPromisesOfAHeaderAreNotAllocated(t *testing.T) {
 			t.Errorf("%+v: %v allocations", h, before)
 		}
 	}
-	h := indexHeader{dim: 3, m: 1, efConstruction: 10, efSearch: 10, exactBelow: 1}
-	if _, err := loadIndex(putHeader(indexMagic, h.encode())); !errors.Is(err, ErrCorrupt) || !errors.Is(err, ErrInvalid) {
+	h := fileHeader{dim: 3, m: 1, efConstruction: 10, efSearch: 10, exactBelow: 1, index: true}
+	l, _ := h.place(0)
+	p := append(h.encode(l), make([]byte, l.size-headerSize)...)
+	reseal(p)
+	if _, err := loadIndex(p); !errors.Is(err, ErrCorrupt) || !errors.Is(err, ErrInvalid) {
 		t.Errorf("M 1: %v", err)
 	}
 }
@@ -121,52 +133,26 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-func FuzzLoadLinks(f *testing.F) {
-	p, fresh := fixable(f)
+func FuzzLoadGraph(f *testing.F) {
+	p, g := fixable(f, 3)
 	f.Add(p)
 	f.Add(p[:len(p)-4])
 	f.Add(savedLinks(f, newTestGraph(f, 3, Options{M: 2, Seed: 1})))
 	f.Fuzz(func(t *testing.T, p []byte) {
 		p = slices.Clone(p)
 		reseal(p)
-		g := fresh(t)
-		err := loadLinks(g, p)
-		if err != nil && !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrTooNew) {
-			t.Fatal(err)
-		}
-		linkAll(t, g)
-		g.Repair()
-		if n := unreachable(g); n != 0 {
-			t.Fatalf("%d unreachable", n)
-		}
-		if hits, err := g.Search([]float32{1, 2, 3}, 100, SearchOptions{}, nil); err != nil || len(hits) != 60 {
-			t.Fatalf("%d hits, %v", len(hits), err)
-		}
-	})
-}
-
-// reseal corrects the checksums of files with one block, so that fuzzing gets past them.
-func reseal(p []byte) {
-	if len(p) < headerSize {
-		return
-	}
-	le.PutUint32(p[60:], headerSum(p))
-	switch string(p[:8]) {
-	case linksMagic:
-		if len(p) >= headerSize+8 {
-			le.PutUint32(p[len(p)-4:], blockSum(le.Uint32(p[60:]), 0, p[headerSize:len(p)-4]))
-		}
-	case indexMagic:
-		var h indexHeader
-		h.decode(p[16:])
-		end := headerSize + int64(h.bound)*h.rowSize()
-		if h.bound > chunkSlots || end < headerSize || end+4 > int64(len(p)) {
+		h, _, err := LoadGraph(bytes.NewReader(p), int64(len(p)), g.dim, g.o)
+		if err != nil {
+			if !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrTooNew) {
+				t.Fatal(err)
+			}
 			return
 		}
-		if h.bound > 0 {
-			le.PutUint32(p[end:], blockSum(le.Uint32(p[60:]), 0, p[headerSize:end]))
-			end += 4
+		for slot := range h.Bound() {
+			if err := h.PlaceRow(slot, g.Row(slot%60)); err != nil {
+				t.Fatal(err)
+			}
 		}
-		reseal(p[end:])
-	}
+		works(t, h)
+	})
 }

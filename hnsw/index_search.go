@@ -76,11 +76,18 @@ func (ix *Index) Search(q []float32, k int, o IndexSearchOptions) ([]Result, err
 	f.accept, f.allow = o.Accept, o.Allow
 	only := ix.pin(f, k, &o)
 	defer ix.unpin(f)
+	if ix.closed.Load() {
+		return nil, fmt.Errorf("hnsw: search: %w", ErrClosed)
+	}
 	if f.bound == 0 {
 		return nil, nil
 	}
 	simd.Scale(f.s.q, q, norm)
-	return f.results(f.search(min(k, int(f.bound)), &o, only), &o), nil
+	ranks := f.search(min(k, int(f.bound)), &o, only)
+	if f.s.err != nil {
+		return nil, fmt.Errorf("hnsw: search: %w", f.s.err)
+	}
+	return f.results(ranks, &o), nil
 }
 
 // maxHidden is the number of hidden slots up to which a search asks for as many more, rather than for the visible
@@ -135,6 +142,10 @@ func (ix *Index) pin(f *finder, k int, o *IndexSearchOptions) []uint32 {
 		f.c = ix.current.Load()
 		f.s = f.c.g.borrow()
 		f.epoch = f.c.g.readers.enter(f.s.place)
+		if ix.current.Load() != f.c { // it may have been released in between
+			f.leave()
+			continue
+		}
 		if o.Allow == nil {
 			f.version = f.c.version.Load()
 			f.bound = f.c.bound.Load()
@@ -161,6 +172,7 @@ func (ix *Index) unpin(f *finder) {
 
 // list is the part of pin that looks at a list. It returns false when the contents have just been replaced.
 func (ix *Index) list(f *finder, k int, o *IndexSearchOptions) ([]uint32, bool) {
+	ix.ensureNames()
 	ix.names.RLock()
 	defer ix.names.RUnlock()
 	if ix.cur != f.c {

@@ -15,6 +15,9 @@ func levelOf(seed uint64, slot uint32, m int) int {
 func levelAt(bits uint64, m int) int {
 	// The +1 keeps u above 0, where the logarithm would be infinite.
 	u := (float64(bits>>11) + 1) / (1 << 53)
+	if u*float64(m) > 1+1e-9 { // nearly all: the logarithm would be less than 1
+		return 0
+	}
 	return min(int(-math.Log(u)/math.Log(float64(m))), maxLevel)
 }
 

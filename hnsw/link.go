@@ -32,7 +32,7 @@ func (g *Graph) Link(ctx context.Context, limit int) (int, error) {
 // LinkParallel is Link with several goroutines, all of which have ended when it returns. The graph then depends
 // on timing, and the mark advances in larger steps.
 func (g *Graph) LinkParallel(ctx context.Context, limit, workers int) (int, error) {
-	g.linking.Lock()
+	g.lockLinks()
 	defer g.linking.Unlock()
 	from, to := g.mark.Load(), g.bound.Load()
 	if limit > 0 && uint32(min(limit, MaxSlots)) < to-from {

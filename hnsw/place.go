@@ -32,7 +32,9 @@ func (g *Graph) Place(slot uint32, vec []float32) error {
 	t := g.hold()
 	defer g.let()
 	simd.Scale(t.row(slot), vec, norm)
-	g.encodeRow(t, slot)
+	if slot >= g.coded {
+		g.encodeRow(t, slot)
+	}
 	return nil
 }
 
@@ -47,6 +49,8 @@ func (g *Graph) PlaceRow(slot uint32, row []float32) error {
 	t := g.hold()
 	defer g.let()
 	copy(t.row(slot), row)
-	g.encodeRow(t, slot)
+	if slot >= g.coded {
+		g.encodeRow(t, slot)
+	}
 	return nil
 }

@@ -6,10 +6,10 @@ import (
 )
 
 // Repair makes every live linked slot reachable from the entry along layer 0, and returns how many were not. Link
-// does it on its own as the graph grows, and SaveLinks before it writes; between those, a slot that lost its
+// does it on its own as the graph grows, and Save before it writes; between those, a slot that lost its
 // last path is found by exact scans only. Searches may run meanwhile.
 func (g *Graph) Repair() int {
-	g.linking.Lock()
+	g.lockLinks()
 	defer g.linking.Unlock()
 	return g.repair()
 }

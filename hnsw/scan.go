@@ -30,6 +30,9 @@ func (c *scratch) scan(t *table, q []float32, from, to uint32, f *filter, b *bes
 			c.coding.judge(len(ids), int(n))
 			c.scoreHopeful(t, q, ids, f, b)
 		} else {
+			if t.lazy != nil {
+				c.fail(t.lazy.rowsFrom(t, from, n))
+			}
 			simd.DotRange(q, &t.rows, from, c.scores[:n])
 			c.addRange(from, n, f, b)
 		}
@@ -53,6 +56,7 @@ func (c *scratch) addRange(first, n uint32, f *filter, b *best) {
 
 // score adds the listed slots that pass the filter, if there is one.
 func (c *scratch) score(t *table, q []float32, ids []uint32, f *filter, b *best) {
+	c.trust(t, ids)
 	simd.DotMany(q, &t.rows, ids, c.scores)
 	for i, id := range ids {
 		if r := makeRank(c.scores[i], id); b.wants(r) && (f == nil || c.ask(f, id)) {

@@ -35,8 +35,9 @@ type scratch struct {
 	turned []float32 // a rotated row
 	bytes  []uint8   // its code
 
-	compared      int // slots in all, with what c aimed at; for benchmarks
-	asked, passed int // questions to the filter of a scan, and how many slots passed
+	err           error // of a row or code that could not be verified
+	compared      int   // slots in all, with what c aimed at; for benchmarks
+	asked, passed int   // questions to the filter of a scan, and how many slots passed
 }
 
 const (

@@ -48,7 +48,11 @@ func (g *Graph) Search(q []float32, k int, o SearchOptions, dst []Hit) ([]Hit, e
 	epoch := g.readers.enter(c.place)
 	defer g.readers.leave(c.place, epoch)
 	simd.Scale(c.q, q, norm)
-	for _, r := range g.search(c, k, &o, nil) {
+	ranks := g.search(c, k, &o, nil)
+	if c.err != nil {
+		return dst, fmt.Errorf("hnsw: search: %w", c.err)
+	}
+	for _, r := range ranks {
 		if o.HasMinScore && r.score() < o.MinScore {
 			break
 		}
@@ -60,6 +64,7 @@ func (g *Graph) Search(q []float32, k int, o SearchOptions, dst []Hit) ([]Hit, e
 // search answers for the query in c.q. The result is valid until c is used again. only, when not nil, is a
 // list of distinct slots to choose from.
 func (g *Graph) search(c *scratch, k int, o *SearchOptions, only []uint32) []rank {
+	c.err = nil
 	mark, entry, n, t := g.mark.Load(), g.entry.Load(), g.bound.Load(), g.table.Load()
 	bound := n
 	if o.Bound != 0 {
@@ -148,6 +153,9 @@ func (g *Graph) walk(c *scratch, t *table, entry uint64, n, limit uint32, k, ef 
 			return false
 		}
 	}
+	if t.lazy != nil {
+		c.fail(t.lazy.someCodes())
+	}
 	if t.walks {
 		c.rerank(t, k)
 	}
@@ -181,6 +189,7 @@ func (c *scratch) rerank(t *table, k int) {
 		for i, r := range part {
 			ids[i] = r.slot()
 		}
+		c.trust(t, ids)
 		simd.DotMany(c.q, &t.rows, ids, c.scores)
 		for i, id := range ids {
 			part[i] = makeRank(c.scores[i], id)

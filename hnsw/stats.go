@@ -59,7 +59,8 @@ func (g *Graph) Stats() Stats {
 
 // Stats counts. It takes time proportional to the number of vectors.
 func (ix *Index) Stats() Stats {
-	c := ix.current.Load()
+	c, leave := ix.enter()
+	defer leave()
 	s := c.g.Stats()
 	s.Live = ix.Len()
 	s.Dead = s.Slots - s.Live

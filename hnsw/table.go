@@ -32,6 +32,7 @@ type table struct {
 	links []uint32
 	upper []uint32 // lists above layer 0, 1+M words each; those of a slot follow one another
 	meta  []*meta
+	lazy  *lazy // what is yet to be verified before it is used, nil where nothing is
 }
 
 // meta is what a chunk of slots has besides.
@@ -53,6 +54,7 @@ type meta struct {
 type arenas struct {
 	codes        *arena.Arena[uint8]
 	links, upper *arena.Arena[uint32]
+	rows         *arena.Arena[float32] // of a file; nil where rows are on the heap, as later ones are
 }
 
 // reserveBytes is the address space an arena asks for at most. It costs nothing, but there is an end to it.

@@ -12,7 +12,7 @@ type heirs func(dead uint32) (heir uint32, ok bool)
 // much like its own, and alike is set, it may inherit the place of that one instead of looking for its own; the
 // result says so.
 func (g *Graph) linkNow(slot, like uint32, alike bool, of heirs) (inherited bool) {
-	g.linking.Lock()
+	g.lockLinks()
 	defer g.linking.Unlock()
 	c := &linker{scratch: g.borrow(), alone: true}
 	defer g.release(c.scratch)
@@ -110,7 +110,7 @@ func (g *Graph) settle(c *linker, t *table, slot, old uint32, layer int, of heir
 // leave is called when nobody sees old any more, whose place heir has inherited: the way to what lies around is by
 // heir from now on. So walks that come to old do not go on to others that are dead.
 func (g *Graph) leave(old, heir uint32) {
-	g.linking.Lock()
+	g.lockLinks()
 	defer g.linking.Unlock()
 	c := &linker{scratch: g.borrow()}
 	defer g.release(c.scratch)
@@ -279,6 +279,9 @@ func (g *Graph) revive(slot uint32, fill func(row []float32)) {
 	defer g.linking.Unlock()
 	t := g.hold()
 	defer g.let()
+	if t.lazy != nil {
+		t.lazy.passed(slot)
+	}
 	fill(t.row(slot))
 	g.encodeRow(t, slot)
 	g.upkeep.apart.remove(slot)

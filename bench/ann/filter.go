@@ -69,20 +69,20 @@ func (r *runner) filtered() error {
 func unruled(g *hnsw.Graph, d *dataset) (*hnsw.Graph, error) {
 	o := g.Options()
 	o.ExactBelow = -1
-	other, err := hnsw.NewGraph(d.dim, o)
+	var file bytes.Buffer
+	if err := g.Save(&file, nil); err != nil {
+		return nil, err
+	}
+	other, _, err := hnsw.LoadGraph(bytes.NewReader(file.Bytes()), int64(file.Len()), d.dim, o)
 	if err != nil {
 		return nil, err
 	}
 	for i := range d.rows() {
-		if _, err := other.Append(d.row(i)); err != nil {
+		if err := other.Place(uint32(i), d.row(i)); err != nil {
 			return nil, err
 		}
 	}
-	var links bytes.Buffer
-	if err := g.SaveLinks(&links); err != nil {
-		return nil, err
-	}
-	return other, other.LoadLinks(bytes.NewReader(links.Bytes()), int64(links.Len()))
+	return other, nil
 }
 
 func bitmap(rows []int) *roaring.Bitmap {

@@ -1,0 +1,190 @@
+package hnsw
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// lists checks the lists and chains of a file against each other. Nothing that a walk, a linker or a consolidation
+// does with them can go wrong then: it stays within bounds, ends, and meets nobody twice.
+type lists struct {
+	*indexFile
+	g    *Graph
+	t    *table
+	none slotSet // nobody may name them, nor do they name anybody: free slots, and twins but the first of each chain
+}
+
+func (l *lists) check() error {
+	free := 0
+	for _, word := range l.none {
+		if word != 0 {
+			free++
+		}
+	}
+	heads, err := l.chains()
+	if err != nil {
+		return err
+	}
+	if l.mark == 0 {
+		return nil
+	}
+	entry := uint32(l.entry)
+	if int(l.entry>>32) != int(l.levels[entry]) || l.none.has(entry) {
+		return l.corrupt(nil, 0, "impossible entry")
+	}
+	if err := l.links(heads, free > 0 || l.twins > 0); err != nil {
+		return err
+	}
+	return l.upper()
+}
+
+// chains reads twins, and returns who begins a chain.
+func (l *lists) chains() (heads slotSet, err error) {
+	p, err := l.section(secTwins)
+	if err != nil || len(p) == 0 {
+		return nil, err
+	}
+	free, later := l.none, clearedBits(nil, l.slots)
+	n := int(l.twins)
+	for i := range n {
+		slot, next := l.word(p, 2*i), l.word(p, 2*i+1)
+		if i > 0 && slot <= l.word(p, 2*i-2) || slot >= l.mark || next == 0 || next >= l.mark || free.has(slot) || free.has(next) ||
+			slotSet(later).has(next) {
+			return nil, l.bad(secTwins, "impossible twins %d, %d", slot, next)
+		}
+		(*slotSet)(&later).add(next)
+		m, at := l.t.at(slot)
+		m.twin[at].Store(next)
+	}
+	for i := range n {
+		slot, next := l.word(p, 2*i), l.word(p, 2*i+1)
+		if !slotSet(later).has(slot) {
+			heads.add(slot)
+		} else if next <= slot { // else it might be a ring
+			return nil, l.bad(secTwins, "twins %d, %d are out of order", slot, next)
+		}
+	}
+	for i := range later {
+		later[i] |= free[i]
+	}
+	l.none = later
+	return heads, nil
+}
+
+// links checks all lists of layer 0, together with the checksums if that is yet to be done: most of the time it takes
+// to open an index is reading them. some says whether there is anybody whom nobody may name.
+func (l *lists) links(heads slotSet, some bool) error {
+	p := bytesOf(l.t.links[:l.lengths[secLinks]/4])
+	size := uint64(8 * l.t.m)
+	first := func(block int) uint32 { // list that begins in a block
+		return uint32(min((uint64(block)*fileBlock+size-1)/size, uint64(l.mark)))
+	}
+	return inParallel(int((l.lengths[secLinks]+fileBlock-1)/fileBlock), func(i int) error {
+		if l.unread {
+			if err := l.indexFile.check(secLinks, p, i, i+1); err != nil {
+				return err
+			}
+		}
+		return l.layer0(first(i), first(i+1), heads, some)
+	})
+}
+
+// inParallel calls f for numbers below n, by several goroutines, and returns the error of the lowest that has one.
+func inParallel(n int, f func(i int) error) error {
+	var group sync.WaitGroup
+	var next atomic.Int32
+	errs := make([]error, n)
+	for range min(n, runtime.GOMAXPROCS(0), 4) {
+		group.Go(func() {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= n {
+					return
+				}
+				if errs[i] = f(i); errs[i] != nil {
+					return
+				}
+			}
+		})
+	}
+	group.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// layer0 checks the lists of slots from to below to.
+func (l *lists) layer0(from, to uint32, heads slotSet, some bool) error {
+	n := 2 * l.t.m
+	for slot := from; slot < to; slot++ {
+		list := l.t.links[int(slot)*n:][:n:n]
+		head := list[0]
+		count := head &^ hasTwins
+		if count >= uint32(n) || head&hasTwins != 0 != heads.has(slot) || some && count > 0 && l.none.has(slot) {
+			return l.badList(slot, 0, "impossible count %#x", head)
+		}
+		// Words behind the count are loaded by nobody before they are written again, but have to be slots.
+		if most := largestOf(list[1:]); most >= l.mark {
+			return l.badList(slot, 0, "impossible neighbour %d", most)
+		}
+		if some {
+			for _, id := range list[1:][:count] {
+				if l.none.has(id) {
+					return l.badList(slot, 0, "neighbour %d is free, or a twin", id)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func largestOf(ids []uint32) uint32 {
+	var a, b, c, d uint32
+	for len(ids) >= 4 {
+		x := (*[4]uint32)(ids)
+		a, b, c, d = max(a, x[0]), max(b, x[1]), max(c, x[2]), max(d, x[3])
+		ids = ids[4:]
+	}
+	for _, x := range ids {
+		a = max(a, x)
+	}
+	return max(a, b, c, d)
+}
+
+func (l *lists) upper() error {
+	if l.t.upper[0] != 0 {
+		return l.bad(secUpper, "the first word is in use")
+	}
+	for slot, level := range l.levels {
+		for layer := 1; layer <= int(level); layer++ {
+			list := l.g.list(l.t, uint32(slot), layer)
+			count := list[0]
+			if int(count) >= len(list) || count > 0 && l.none.has(uint32(slot)) {
+				return l.badList(uint32(slot), layer, "impossible count %#x", count)
+			}
+			for i, id := range list[1:] {
+				if uint32(i) >= count {
+					if id != 0 {
+						return l.badList(uint32(slot), layer, "unused word %d", id)
+					}
+				} else if id >= l.mark || int(l.levels[id]) < layer || l.none.has(id) {
+					return l.badList(uint32(slot), layer, "impossible neighbour %d", id)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (l *lists) badList(slot uint32, layer int, what string, args ...any) error {
+	s := secLinks
+	if layer > 0 {
+		s = secUpper
+	}
+	return l.bad(s, "slot %d, layer %d: %s", slot, layer, fmt.Sprintf(what, args...))
+}
