@@ -16,8 +16,8 @@ type upkeep struct {
 	apart     slotSet      // dead, and named by nobody
 	aparts    atomic.Int32 // how many
 	limbo     []parted
-	reuse     bool     // whether spare is wanted
-	spare     []uint32 // apart, and nobody is there any more: free to be used again
+	reuse     bool        // whether spare is wanted
+	spare     [2][]uint32 // apart, and nobody is there any more: free to be used again; of layer 0, and above
 }
 
 // parted is a slot that nobody names any more. Its lists stay until all searches that may stand there have left.
@@ -164,7 +164,7 @@ func (g *Graph) purge(c *linker, t *table, owner uint32, layer int) {
 	list := g.list(t, owner, layer)
 	old, _ := neighbours(list, MaxSlots, c.old[:0])
 	c.old = old
-	if !slices.ContainsFunc(old, g.upkeep.gone.has) || g.substitute(t, owner, layer, old) {
+	if !slices.ContainsFunc(old, g.upkeep.gone.has) || g.substitute(c, t, owner, layer, old) {
 		return
 	}
 	stay, more, dead := c.stay[:0], c.more[:0], c.dead[:0]
@@ -219,30 +219,44 @@ func (g *Graph) purge(c *linker, t *table, owner uint32, layer int) {
 }
 
 // substitute puts heirs in the places of those who go, if all of those have left their place to one (see leave).
-func (g *Graph) substitute(t *table, owner uint32, layer int, ids []uint32) bool {
+func (g *Graph) substitute(c *linker, t *table, owner uint32, layer int, ids []uint32) bool {
 	if layer > 0 {
 		return false
 	}
+	now := c.stay[:0]
 	for _, id := range ids {
 		if g.upkeep.gone.has(id) {
-			list := g.list(t, id, 0)
-			if list[0] != 1 || list[1] == owner || !t.routable(list[1]) || slices.Contains(ids, list[1]) {
+			if id = g.lastHeir(t, id); !t.routable(id) {
 				return false
 			}
 		}
-	}
-	mu := g.lock(owner)
-	defer mu.Unlock()
-	list := g.list(t, owner, 0)
-	for i, id := range ids {
-		if g.upkeep.gone.has(id) {
-			heir := g.list(t, id, 0)[1]
-			atomic.StoreUint32(&list[1+i], heir)
-			t.inDegree(id).Add(^uint32(0))
-			t.inDegree(heir).Add(1)
+		if id != owner && !slices.Contains(now, id) {
+			now = append(now, id)
 		}
 	}
+	c.stay = now
+	mu := g.lock(owner)
+	defer mu.Unlock()
+	for _, id := range ids {
+		t.inDegree(id).Add(^uint32(0))
+	}
+	for _, id := range now {
+		t.inDegree(id).Add(1)
+	}
+	replace(g.list(t, owner, 0), now)
 	return true
+}
+
+// lastHeir follows those who left their place to one who left it to another, some way.
+func (g *Graph) lastHeir(t *table, slot uint32) uint32 {
+	for range 64 {
+		list := g.list(t, slot, 0)
+		if t.routable(slot) || list[0] != 1 {
+			break
+		}
+		slot = list[1]
+	}
+	return slot
 }
 
 // chooseBeside is choose for a list, of the given capacity, in which some of the candidates have their place already:
@@ -373,7 +387,8 @@ func (g *Graph) reclaim() {
 		m, i := t.at(p.slot)
 		m.twin[i].Store(0)
 		if u.reuse && p.slot != 0 { // as a twin, slot 0 would say that there is none
-			u.spare = append(u.spare, p.slot)
+			above := min(levelOf(g.o.Seed, p.slot, g.o.M), 1)
+			u.spare[above] = append(u.spare[above], p.slot)
 		}
 		done++
 	}

@@ -23,7 +23,7 @@ func (ix *Index) put(ch *change, row []float32, near float32) error {
 	c := ix.cur
 	fill := func(to []float32) { copy(to, row) }
 	c.hidden.Add(1)
-	slot, spare := c.g.takeSpare()
+	slot, spare := c.g.takeSpare(ch.old, near >= alikeFrom)
 	if spare {
 		c.reuse(slot, ch.id, unborn)
 		c.g.revive(slot, fill)

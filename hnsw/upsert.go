@@ -27,8 +27,9 @@ func (g *Graph) linkNow(slot, like uint32, alike bool, of heirs) (inherited bool
 	return inherited
 }
 
-// inheritEf is how many candidates a slot that inherits a place looks at.
-const inheritEf = 32
+// inheritEf is how many candidates a slot that inherits a place collects, with M 16 twenty: more cost more and find
+// hardly better neighbours.
+func (g *Graph) inheritEf() int { return g.o.M + g.o.M/4 }
 
 // inherit links slot in the place of old, whose row is much like its own: a short walk from there finds whom to
 // choose from, and those who named old name slot from then on. The two name each other: until old goes, those who
@@ -40,7 +41,7 @@ func (g *Graph) inherit(c *linker, slot, old uint32, of heirs) bool {
 	t := g.hold()
 	defer g.let()
 	c.aimAt(t, slot)
-	if t.nextTwin(old) != 0 || !g.around(c, t, slot, old, 0, of) || len(c.found) < g.o.M {
+	if t.nextTwin(old) != 0 || !g.around(c, t, slot, old, 0, of) || len(c.found) < g.o.M/2 {
 		return false
 	}
 	if _, found := c.sameRow(t, slot); found {
@@ -83,7 +84,8 @@ func (g *Graph) around(c *linker, t *table, slot, old uint32, layer int, of heir
 		return false
 	}
 	slices.Sort(c.found)
-	c.walkAll(g, t, g.bound.Load(), layer, inheritEf, 0, false, true)
+	c.found = c.found[:min(len(c.found), g.inheritEf())]
+	c.walkAll(g, t, g.bound.Load(), layer, g.inheritEf(), 0, false, true)
 	c.found = slices.DeleteFunc(c.found, func(r rank) bool { return r.slot() == old || r.slot() == slot })
 	return len(c.found) > 0
 }
@@ -260,16 +262,25 @@ func (g *Graph) linkAbove(c *linker, t *table, slot uint32) {
 	}
 }
 
-// takeSpare returns a slot to be used again, if there is one.
-func (g *Graph) takeSpare() (uint32, bool) {
+// takeSpare returns a slot to be used again, if there is one: to inherit the place of another, preferably one that
+// reaches upper layers as that one does.
+func (g *Graph) takeSpare(like uint32, alike bool) (uint32, bool) {
 	g.linking.Lock()
 	defer g.linking.Unlock()
-	u := &g.upkeep
-	if len(u.spare) == 0 {
+	spare := &g.upkeep.spare
+	above := 0
+	if alike && levelOf(g.o.Seed, like, g.o.M) > 0 || !alike && g.o.M*len(spare[1]) > len(spare[0])+len(spare[1]) {
+		above = 1
+	}
+	if len(spare[above]) == 0 {
+		above = 1 - above
+	}
+	last := len(spare[above]) - 1
+	if last < 0 {
 		return 0, false
 	}
-	slot := u.spare[len(u.spare)-1]
-	u.spare = u.spare[:len(u.spare)-1]
+	slot := spare[above][last]
+	spare[above] = spare[above][:last]
 	return slot, true
 }
 

@@ -197,7 +197,7 @@ func newHorizon(c *scratch, t *table, ef, k int) horizon {
 // ends reports whether r, the nearest slot not looked at, is beyond the horizon. Of those found, some are dead; that
 // these are among the first is a guess on the safe side.
 func (h *horizon) ends(found []rank, r rank, dead int) bool {
-	k := h.k + min(dead, h.k)
+	k := h.k + dead
 	if h.k == 0 || len(found) < k {
 		return false
 	}
