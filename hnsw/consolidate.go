@@ -387,8 +387,7 @@ func (g *Graph) reclaim() {
 		m, i := t.at(p.slot)
 		m.twin[i].Store(0)
 		if u.reuse && p.slot != 0 { // as a twin, slot 0 would say that there is none
-			above := min(levelOf(g.o.Seed, p.slot, g.o.M), 1)
-			u.spare[above] = append(u.spare[above], p.slot)
+			g.addSpare(p.slot)
 		}
 		done++
 	}

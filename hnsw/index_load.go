@@ -131,7 +131,7 @@ func (f *indexFile) reuse(g *Graph) {
 	for i, word := range u.apart {
 		for ; word != 0; word &= word - 1 {
 			if slot := uint32(64*i + bits.TrailingZeros64(word)); slot != 0 { // see reclaim
-				u.spare = append(u.spare, slot)
+				g.addSpare(slot)
 			}
 		}
 	}

@@ -262,6 +262,12 @@ func (g *Graph) linkAbove(c *linker, t *table, slot uint32) {
 	}
 }
 
+// addSpare makes a slot free to be used again.
+func (g *Graph) addSpare(slot uint32) {
+	above := min(levelOf(g.o.Seed, slot, g.o.M), 1)
+	g.upkeep.spare[above] = append(g.upkeep.spare[above], slot)
+}
+
 // takeSpare returns a slot to be used again, if there is one: to inherit the place of another, preferably one that
 // reaches upper layers as that one does.
 func (g *Graph) takeSpare(like uint32, alike bool) (uint32, bool) {
