@@ -28,7 +28,7 @@ func (r *runner) compared(d *dataset, at float64, all []*contender, missing map[
 	ours := find(all, onCodes.title)
 	if whole {
 		r.againstHnswlib(d, at, all, missing["hnswlib"])
-		r.add(fmt.Sprintf("%s: highest recall of lightrag", d), median(reaches(ours.curves)), "share", ">= 0.99", "ef 512")
+		r.add(fmt.Sprintf("%s: highest recall of lightrag", d), median(reaches(ours.curves)), "share", ">= 0.99", fmt.Sprintf("ef %d", r.o.widest))
 		if d.dim == 384 {
 			r.add(fmt.Sprintf("%s: hot memory of a vector", d), ours.hot, "B", "<= 560", "all but the float32 row, by Stats")
 		}
@@ -50,7 +50,7 @@ func (r *runner) compared(d *dataset, at float64, all []*contender, missing map[
 		for _, b := range c.builds {
 			cpu, rss = append(cpu, b.CPU.Seconds()), append(rss, float64(b.RSS)/float64(d.rows()))
 		}
-		r.add(fmt.Sprintf("%s, build CPU: %s", d, title), median(cpu), "s", "", "one thread, the process")
+		r.add(fmt.Sprintf("%s, build CPU: %s", d, title), median(cpu), "s", "", "of the process; "+seedsNote(c.curves))
 		r.add(fmt.Sprintf("%s, memory of a vector: %s", d, title), rss[0], "B", "", "growth of the resident set over the first build, float32 rows included")
 		r.Curves = append(r.Curves, curveSet{Data: d.String(), Index: c.name(), Version: c.version(), Seeds: c.curves})
 	}
@@ -114,7 +114,7 @@ func (r *runner) againstHnswlib(d *dataset, at float64, all []*contender, err er
 	for i, b := range c.builds {
 		ratios = append(ratios, b.CPU.Seconds()/hnswlib.builds[i].CPU.Seconds())
 	}
-	r.add(figure, median(ratios), "ratio", goal.build, seedsNote(c.curves)+"; one thread")
+	r.add(figure, median(ratios), "ratio", goal.build, seedsNote(c.curves)+", the first built with one thread, the others with two")
 }
 
 func reaches(curves []curve) []float64 {

@@ -8,8 +8,9 @@
 //	go run ./bench/ann --quick --only text --peers hnswlib
 //
 // With --peers none only this module is measured. --profile DIR writes CPU profiles of our builds; --plot FILE
-// draws the curves into an SVG or PNG file. With --quick there is one seed and 20,000 rows (5,000 for the peers
-// other than hnswlib), within three minutes on two free cores; without it, within thirty.
+// draws the curves into an SVG or PNG file. With --quick there is one seed, 20,000 rows (fewer of more than 384
+// dimensions, and for the peers other than hnswlib), 300 queries of a mixture, and no ef beyond 256: within three
+// minutes on two free cores; without it, within thirty.
 //
 // # Peers
 //
@@ -34,7 +35,8 @@
 // 1,000 queries warms up and gives the recall, then the median of three repeats of whole passes, at least 0.25 s
 // each, counts. Contenders take turns at every point, so that a drift of the machine meets all of them. A rate
 // at a recall is interpolated between the points around it, log against log. Ratios are made seed by seed, and
-// the median of three seeds counts. Build times are CPU times of the process. What a second thread adds is wall
+// the median of three seeds counts. Build times are CPU times of the process, one thread for the first seed, two
+// for the others. What a second thread adds is wall
 // time, and says something only on a machine with two free cores.
 //
 // The sections after the comparisons measure this module alone, against its own goals.

@@ -25,6 +25,8 @@ type options struct {
 	repeats int           // of which the median counts
 	atLeast time.Duration // of one repeat
 	others  int           // rows for the peers that do not run on everything
+	queries int           // of a mixture, and for those peers
+	widest  int           // largest ef
 	copies  int           // of each of three vectors, for duplicates
 	updates int           // of each of 50 vectors, for churn
 	label   string        // in the notes of all rows
@@ -48,8 +50,8 @@ func parse(args []string, output io.Writer) (*options, error) {
 	only := f.String("only", "", "comma-separated sections: "+strings.Join(sectionNames(), ", "))
 	peers := f.String("peers", "", "comma-separated peers: "+strings.Join(peerNames(), ", ")+"; none = ours alone")
 	f.IntVar(&o.seeds, "seeds", 0, "number of seeds (default 3, with --quick 1)")
-	f.IntVar(&o.rows, "rows", 0, "most rows of a mixture (default all, with --quick 20000)")
-	f.IntVar(&o.repeats, "repeats", 3, "repeats per point, of which the median counts")
+	f.IntVar(&o.rows, "rows", 0, "most rows of a mixture (default all, with --quick 20000 of 384 dimensions, and fewer of more)")
+	f.IntVar(&o.repeats, "repeats", 0, "repeats per point, of which the median counts (default 3, with --quick 2)")
 	f.DurationVar(&o.atLeast, "at-least", 0, "CPU time of a repeat (default 250ms, with --quick 50ms)")
 	if err := f.Parse(args); err != nil {
 		return nil, err
@@ -67,8 +69,8 @@ func parse(args []string, output io.Writer) (*options, error) {
 	} else if o.peers, err = choices("peers", *peers, peerNames()); err != nil {
 		errs = append(errs, err)
 	}
-	if o.seeds < 0 || o.rows < 0 || o.repeats < 1 || o.atLeast < 0 {
-		errs = append(errs, errors.New("seeds, rows and at-least must not be negative, repeats not below 1"))
+	if o.seeds < 0 || o.rows < 0 || o.repeats < 0 || o.atLeast < 0 {
+		errs = append(errs, errors.New("seeds, rows, repeats and at-least must not be negative"))
 	}
 	o.fill()
 	return o, errors.Join(errs...)
@@ -85,7 +87,10 @@ func (o *options) fill() {
 	}
 	pick(&o.seeds, 3, 1)
 	pick(&o.rows, 0, quickRows)
-	pick(&o.others, 20_000, 5_000)
+	pick(&o.repeats, 3, 2)
+	pick(&o.others, 20_000, 4_000)
+	pick(&o.queries, 1000, 300)
+	pick(&o.widest, 512, 256)
 	o.copies, o.updates = 2000, 200
 	if o.atLeast == 0 {
 		o.atLeast = 250 * time.Millisecond

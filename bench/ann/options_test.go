@@ -29,7 +29,7 @@ func TestOptions(t *testing.T) {
 	if o, err = parse([]string{"--peers", "none"}, io.Discard); err != nil || len(wanted(recipes(), o.peers)) != 0 {
 		t.Errorf("--peers none: %+v, %v", o, err)
 	}
-	for _, bad := range []string{"--only txt", "--peers hnsw", "--seeds -1", "--repeats 0", "more", "--no-such"} {
+	for _, bad := range []string{"--only txt", "--peers hnsw", "--seeds -1", "--repeats -1", "more", "--no-such"} {
 		if _, err := parse(strings.Fields(bad), io.Discard); err == nil {
 			t.Errorf("%q is taken", bad)
 		}

@@ -33,7 +33,7 @@ func small(t *testing.T, o *options) *report {
 }
 
 func TestTheReportIsTheContract(t *testing.T) {
-	r := small(t, &options{seeds: 1, repeats: 1, others: 5000, atLeast: time.Microsecond})
+	r := small(t, &options{seeds: 1, repeats: 1, others: 5000, queries: 1000, widest: 512, atLeast: time.Microsecond})
 	var b bytes.Buffer
 	if err := r.writeJSON(&b); err != nil {
 		t.Fatal(err)

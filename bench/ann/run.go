@@ -7,10 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
-
-	"github.com/lightctl/lightrag/bench/measure"
 )
 
 // section is a part of the report that --only can select.
@@ -152,11 +149,7 @@ func (r *runner) others() error {
 	if err != nil {
 		return err
 	}
-	if n := r.o.others; n < d.rows() {
-		d = d.part(n, d.queries())
-	} else {
-		d = &dataset{name: d.name, dim: d.dim, base: d.base, query: d.query, truth: d.truth}
-	}
+	d = d.part(r.o.others, r.o.queries)
 	d.name = "other peers, " + d.name
 	return r.compare(d, 0.95, 1, false)
 }
@@ -181,6 +174,9 @@ func mixtureSection(m mixture, recall float64) func(*runner) error {
 		if r.o.rows > 0 {
 			m.rows = min(m.rows, r.o.rows)
 		}
+		if r.o.quick {
+			m.rows = min(m.rows, r.o.rows*384/m.dim)
+		}
 		d := r.big
 		if m.dim != 384 || d == nil || d.rows() != m.rows {
 			d = m.make("mixture")
@@ -189,6 +185,9 @@ func mixtureSection(m mixture, recall float64) func(*runner) error {
 		}
 		if m.dim == 384 {
 			r.big = d
+		}
+		if r.o.queries < d.queries() {
+			d = d.part(d.rows(), r.o.queries)
 		}
 		return r.compare(d, recall, r.o.seeds, true)
 	}
@@ -232,6 +231,9 @@ func (r *runner) compare(d *dataset, at float64, seeds int, whole bool) (err err
 	}
 	all := []*contender{}
 	for _, m := range modes {
+		if m == onRows && (d.dim != 384 || r.o.quick && d.name == "mixture") {
+			continue // no goal there, and half of the time
+		}
 		o := &ours{mode: m, data: d, cpu: r.cpu}
 		all = append(all, &contender{engine: o, ours: o})
 	}
@@ -256,30 +258,27 @@ func (r *runner) compare(d *dataset, at float64, seeds int, whole bool) (err err
 			err = errors.Join(err, c.close())
 		}
 	}()
-	var scaling []measure.Row
 	for seed := range seeds {
 		if err := r.round(d, all, seed); err != nil {
 			return err
 		}
-		if seed == 0 && whole { // while one thread's builds are at hand
-			before := len(r.Rows)
-			r.scaling(d, all)
-			scaling, r.Rows = slices.Clone(r.Rows[before:]), r.Rows[:before]
-		}
 	}
 	r.compared(d, at, all, missing, whole)
-	r.Rows = append(r.Rows, scaling...)
+	if whole && d.dim == 384 {
+		r.scaling(d, all)
+	}
 	return nil
 }
 
-// round builds and measures all contenders with one seed.
+// round builds and measures all contenders with one seed: the first with one thread, the others with two, which
+// is the same for all contenders, and sooner done.
 func (r *runner) round(d *dataset, all []*contender, seed int) error {
 	for _, c := range all {
 		stop, err := r.profiled(c, d, "build")
 		if err != nil {
 			return err
 		}
-		b, err := c.build(d.rows(), uint64(seed+1), 1)
+		b, err := c.build(d.rows(), uint64(seed+1), 1+min(seed, 1))
 		stop()
 		if err != nil {
 			return fmt.Errorf("%s: build: %w", c.name(), err)
@@ -292,6 +291,9 @@ func (r *runner) round(d *dataset, all []*contender, seed int) error {
 		r.log("%s, seed %d: %s built in %.2f s CPU", d, seed+1, c.name(), b.CPU.Seconds())
 	}
 	for i, ef := range efs {
+		if ef > r.o.widest {
+			break
+		}
 		points := make([]point, len(all))
 		rates := make([][]float64, len(all))
 		for repeat := range r.o.repeats + 1 { // the first warms up and tells the recall

@@ -36,12 +36,15 @@ func (r *runner) scaling(d *dataset, all []*contender) {
 		}
 		note := fmt.Sprintf("wall, so it needs two free cores; %.0f and %.0f queries/s, %.0f and %.0f per CPU second", median(single), median(double), median(cpu1), median(cpu2))
 		r.add(searchName, slices.Max(double)/slices.Max(single), "ratio", qps, fmt.Sprintf("ef %d, best of 3; %s", ef, note))
-		b, err := c.build(d.rows(), 1, 2)
-		if err != nil {
-			r.missing(buildName, "ratio", build, err.Error())
-			continue
+		if len(c.builds) < 2 {
+			b, err := c.build(d.rows(), 2, 2)
+			if err != nil {
+				r.missing(buildName, "ratio", build, err.Error())
+				continue
+			}
+			c.builds = append(c.builds, b)
 		}
-		one := c.builds[0]
+		one, b := c.builds[0], c.builds[1]
 		r.add(buildName, one.Wall.Seconds()/b.Wall.Seconds(), "ratio", build,
 			fmt.Sprintf("needs two free cores; %.2f and %.2f s, CPU %.2f and %.2f s", one.Wall.Seconds(), b.Wall.Seconds(), one.CPU.Seconds(), b.CPU.Seconds()))
 	}
