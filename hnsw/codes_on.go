@@ -7,6 +7,6 @@ const codesFromDim = 64
 
 // What a slot costs that a scan looks at, in order or from a list, in slots that a walk compares (see filter.go).
 const (
-	rangePerSlot = 0.12
-	listPerSlot  = 0.35
+	rangePerSlot = 0.18
+	listPerSlot  = 0.4
 )

@@ -87,7 +87,7 @@ type effort struct{ compared, steps, asked, passed int }
 
 // hopeless says whether a walk had better be left to a scan that costs price.
 func (e *effort) hopeless(price, ef, found int) bool {
-	cost := e.compared + e.steps/8
+	cost := e.compared + e.steps/4
 	if cost < walkLeast || price == unlimited {
 		return false
 	}

@@ -17,7 +17,7 @@ import (
 // BenchmarkFilter prints, per share of slots that are allowed, what it costs to look at each of them (brute-us), to
 // walk until enough are met (sweep-us), and to let Search choose (chosen-us), which finds recall@10 of the truth. The
 // allowed are random ones, or random ones among the six tenths that are farthest from the query (far), or nearest
-// to it (near). The three take turns; of several
+// to it (near); view allows the slots below a tenth of the bound, accept calls a function. The three take turns; of several
 // rounds the fastest counts, per query.
 //
 //	LIGHTRAG_SHARED=... go test -run '^$' -bench 'Filter$' -benchtime 1x ./hnsw
@@ -42,12 +42,30 @@ func BenchmarkFilter(b *testing.B) {
 			}
 			for _, kind := range []string{"random", "far", "near"} {
 				for _, share := range []float64{0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.002} {
-					lists := allowLists(g, s.queries, kind, share)
-					b.Run(fmt.Sprintf("%s/%v", kind, share), func(b *testing.B) { benchFilter(b, g, s.queries, lists) })
+					options := make([]SearchOptions, len(s.queries))
+					for i, list := range allowLists(g, s.queries, kind, share) {
+						options[i].Allow = list
+					}
+					b.Run(fmt.Sprintf("%s/%v", kind, share), func(b *testing.B) { benchFilter(b, g, s.queries, options) })
 				}
+			}
+			view := slices.Repeat([]SearchOptions{{Bound: g.Bound() / 10}}, len(s.queries))
+			b.Run("view/0.1", func(b *testing.B) { benchFilter(b, g, s.queries, view) })
+			for _, every := range []uint32{2, 10, 100} {
+				accept := func(slot uint32) bool { return slot*2654435761>>16%every == 0 }
+				options := slices.Repeat([]SearchOptions{{Accept: accept}}, len(s.queries))
+				b.Run(fmt.Sprintf("accept/%v", 1/float64(every)), func(b *testing.B) { benchFilter(b, g, s.queries, options) })
 			}
 		})
 	}
+}
+
+// eligible is the number of slots that an exact search looks at.
+func eligible(g *Graph, o *SearchOptions) int {
+	if o.Allow != nil {
+		return int(o.Allow.GetCardinality())
+	}
+	return int(cmp.Or(o.Bound, g.Bound()))
 }
 
 // allowLists returns one list per query.
@@ -81,7 +99,7 @@ func allowLists(g *Graph, queries [][]float32, kind string, share float64) []*ro
 	return lists
 }
 
-func benchFilter(b *testing.B, g *Graph, queries [][]float32, lists []*roaring.Bitmap) {
+func benchFilter(b *testing.B, g *Graph, queries [][]float32, options []SearchOptions) {
 	const k, ef, rounds = 10, 64, 7
 	c := newScratch(g)
 	fastest := make([][3]time.Duration, len(queries))
@@ -91,7 +109,8 @@ func benchFilter(b *testing.B, g *Graph, queries [][]float32, lists []*roaring.B
 		for round := range rounds {
 			for _, way := range []int{0, 1, 2, 1} { // a sweep before each of the others, for the caches
 				for i, q := range queries {
-					o := SearchOptions{Ef: ef, Allow: lists[i], Exact: way == 0}
+					o := options[i]
+					o.Ef, o.Exact = ef, way == 0
 					norm, err := checkVector(q, g.dim)
 					if err != nil {
 						b.Fatal(err)
@@ -101,7 +120,7 @@ func benchFilter(b *testing.B, g *Graph, queries [][]float32, lists []*roaring.B
 					var ranks []rank
 					start := threadTime(b)
 					if way == 1 {
-						ranks = g.sweep(c, k, ef, lists[i])
+						ranks = g.sweep(c, k, &o)
 					} else {
 						ranks = g.search(c, k, &o, nil)
 					}
@@ -133,7 +152,7 @@ func benchFilter(b *testing.B, g *Graph, queries [][]float32, lists []*roaring.B
 			}
 		}
 		wanted += len(found[i][0])
-		rows += int(lists[i].GetCardinality())
+		rows += eligible(g, &options[i])
 	}
 	us := func(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1000 / float64(len(queries)) }
 	b.ReportMetric(0, "ns/op")
@@ -148,13 +167,18 @@ func benchFilter(b *testing.B, g *Graph, queries [][]float32, lists []*roaring.B
 	b.ReportMetric(float64(swept)/float64(len(queries)), "swept")
 }
 
-// sweep walks for the slots of a list, whatever it costs.
-func (g *Graph) sweep(c *scratch, k, ef int, list *roaring.Bitmap) []rank {
+// sweep walks for what a search may return, whatever it costs.
+func (g *Graph) sweep(c *scratch, k int, o *SearchOptions) []rank {
 	t, n := g.table.Load(), g.Bound()
-	f := filter{t: t, limit: n}
-	c.dense(list, n)
-	f.allow = c.allow
-	if !g.walk(c, t, g.entry.Load(), n, n, k, ef, f, unlimited) {
+	f := filter{t: t, limit: n, accept: o.Accept}
+	if o.Bound != 0 {
+		f.limit = o.Bound
+	}
+	if o.Allow != nil {
+		c.dense(o.Allow, n)
+		f.allow = c.allow
+	}
+	if !g.walk(c, t, g.entry.Load(), n, f.limit, k, o.Ef, f, unlimited) {
 		return nil
 	}
 	return c.found

@@ -19,7 +19,7 @@ const (
 	// order, since rows here and there take longer to read.
 	listCodesFrom = 128
 	// spread is how many times as many slots a piece may span as it has, for all it spans to be read in order.
-	spread = 3
+	spread = 2
 	// skipLots is the number of lots whose rows are read without looking at codes, after one where that helped little.
 	skipLots = 7
 )
@@ -108,9 +108,6 @@ func (c *scratch) multiply(t *table, ids []uint32, products []int32, ordered boo
 		n := min(len(ids), scanBlock)
 		first := ids[0]
 		if span := int(ids[n-1]-first) + 1; !ordered || span > spread*n {
-			for _, id := range ids[n:min(len(ids), 2*n)] {
-				t.codes.Prefetch(id)
-			}
 			simd.DotMany8(&c.code, &t.codes, ids[:n], products[:n])
 		} else if span == n {
 			simd.DotRange8(&c.code, &t.codes, first, products[:n])
