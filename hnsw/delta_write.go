@@ -142,6 +142,7 @@ func (ix *Index) SaveChanges() error {
 	case ix.moved || h.at-h.base > h.base/2:
 		return ix.saveFile(h.path)
 	}
+	ix.cur.g.Repair()
 	p, unlock := ix.cur.picture()
 	defer unlock()
 	words := p.prepare()

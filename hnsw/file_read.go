@@ -155,8 +155,13 @@ func (p partName) String() string { return string(p) }
 // rise computes the level of each linked slot, and returns the number of words of all lists above layer 0.
 func (f *indexFile) rise() (words uint64) {
 	f.levels = make([]uint8, f.mark)
+	least := uint64(float64(1<<53) / float64(f.m) * (1 + 1e-9)) // see levelAt
 	for slot := range f.mark {
-		if level := levelOf(f.seed, slot, int(f.m)); level > 0 {
+		bits := levelBits(f.seed, slot)
+		if bits>>11 > least {
+			continue
+		}
+		if level := levelAt(bits, int(f.m)); level > 0 {
 			f.levels[slot] = uint8(level)
 			words += uint64(level)
 		}

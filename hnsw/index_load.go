@@ -71,12 +71,15 @@ func (f *indexFile) loadIDs(c *contents) error {
 	for i := range all {
 		chunks[i] = &all[i]
 	}
-	for i := range len(p) / 8 {
-		all[i>>chunkShift].id[i&chunkMask] = ne.Uint64(p[8*i:])
+	for i := range all {
+		p = p[copy(bytesOf(all[i].id[:]), p):]
 	}
 	c.ids.Store(&chunks)
 	t := c.g.table.Load()
 	for slot := range f.slots {
+		if c.g.dead.Load() == 0 {
+			break
+		}
 		if t.dead(slot) {
 			all[slot>>chunkShift].born[slot&chunkMask].Store(unborn)
 		}
@@ -95,9 +98,7 @@ func (f *indexFile) loadRows(c *contents, t *table, all bool) error {
 		l = &lazy{f: f}
 	}
 	l.sums = make([]uint32, f.slots)
-	for i := range l.sums {
-		l.sums[i] = f.word(p, i)
-	}
+	copy(bytesOf(l.sums), p)
 	l.good = make([]atomic.Uint64, (f.slots+63)/64)
 	dim := int(f.dim)
 	c.g.memory.rows = arena.New[float32](int(f.slots) * dim)

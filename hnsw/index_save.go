@@ -24,6 +24,7 @@ func (ix *Index) save(w io.Writer, d *differ) error {
 	if ix.closed.Load() {
 		return ErrClosed
 	}
+	ix.cur.g.Repair()
 	p, unlock := ix.cur.picture()
 	defer unlock()
 	if p.diff = d; d != nil {
@@ -83,7 +84,6 @@ func (h *home) look(f *os.File) error {
 func (c *contents) picture() (p *picture, unlock func()) {
 	g := c.g
 	g.lockLinks()
-	g.repair()
 	t := g.hold()
 	h := g.headerOf()
 	h.index = true

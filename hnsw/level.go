@@ -8,7 +8,12 @@ const maxLevel = 15
 // levelOf returns the top layer of a slot, distributed as in section 4.1 of the paper. It depends on nothing
 // but its arguments, so neither timing nor a reload can change a layer.
 func levelOf(seed uint64, slot uint32, m int) int {
-	return levelAt(mix(seed^mix(uint64(slot)+0x9e3779b97f4a7c15)), m)
+	return levelAt(levelBits(seed, slot), m)
+}
+
+// levelBits returns the random bits of a slot.
+func levelBits(seed uint64, slot uint32) uint64 {
+	return mix(seed ^ mix(uint64(slot)+0x9e3779b97f4a7c15))
 }
 
 // levelAt maps 64 random bits to a layer.
