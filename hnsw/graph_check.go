@@ -3,8 +3,10 @@ package hnsw
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
+	"unsafe"
 )
 
 // lists checks the lists and chains of a file against each other. Nothing that a walk, a linker or a consolidation
@@ -129,8 +131,8 @@ func (l *lists) layer0(from, to uint32, heads slotSet, some bool) error {
 			return l.badList(slot, 0, "impossible count %#x", head)
 		}
 		// Words behind the count are loaded by nobody before they are written again, but have to be slots.
-		if most := largestOf(list[1:]); most >= l.mark {
-			return l.badList(slot, 0, "impossible neighbour %d", most)
+		if !below(list, l.mark) {
+			return l.badList(slot, 0, "impossible neighbour %d", slices.Max(list[1:]))
 		}
 		if some {
 			for _, id := range list[1:][:count] {
@@ -143,17 +145,27 @@ func (l *lists) layer0(from, to uint32, heads slotSet, some bool) error {
 	return nil
 }
 
-func largestOf(ids []uint32) uint32 {
-	var a, b, c, d uint32
-	for len(ids) >= 4 {
-		x := (*[4]uint32)(ids)
-		a, b, c, d = max(a, x[0]), max(b, x[1]), max(c, x[2]), max(d, x[3])
-		ids = ids[4:]
+// below reports whether all words of a list of layer 0 but the first are below limit. It looks at two at a time: where
+// both are below 2^31, and limit too, one minus the other is negative in either half where a word is not below. No
+// half borrows from the other unless it is negative itself.
+func below(list []uint32, limit uint32) bool {
+	if limit > 1<<31 {
+		return slices.Max(list[1:]) < limit
 	}
-	for _, x := range ids {
-		a = max(a, x)
+	const signs = 1<<63 | 1<<31
+	most := uint64(limit-1) * (1<<32 + 1)
+	var a, b uint64
+	pairs := unsafe.Slice((*uint64)(unsafe.Pointer(&list[2])), len(list)/2-1) // lists begin at multiples of 8 bytes
+	for len(pairs) >= 2 {
+		x, y := pairs[0], pairs[1]
+		a |= x | (most - x)
+		b |= y | (most - y)
+		pairs = pairs[2:]
 	}
-	return max(a, b, c, d)
+	for _, x := range pairs {
+		a |= x | (most - x)
+	}
+	return list[1] < limit && (a|b)&signs == 0
 }
 
 func (l *lists) upper() error {

@@ -437,3 +437,34 @@ func TestSaveBesideSearchesAndAppends(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+func TestBelowLooksAtEveryWord(t *testing.T) {
+	for _, m := range []int{2, 3, 5, 16} {
+		list := make([]uint32, 2*m+2)[:2*m] // a multiple of 8 bytes in
+		for _, limit := range []uint32{1, 2, 70, 1 << 20, 1<<31 - 1, 1 << 31, 1<<31 + 1, math.MaxUint32} {
+			for i := range list {
+				list[i] = limit - 1
+			}
+			list[0] = hasTwins | 1
+			if !below(list, limit) {
+				t.Fatalf("M %d: %d is below %d", m, limit-1, limit)
+			}
+			for i := 1; i < len(list); i++ {
+				for _, x := range []uint32{limit, limit + 1, 1 << 31, 1<<31 | 7, math.MaxUint32} {
+					if x < limit {
+						continue
+					}
+					for _, others := range []uint32{0, limit - 1} {
+						for j := 1; j < len(list); j++ {
+							list[j] = others
+						}
+						if list[i] = x; below(list, limit) {
+							t.Fatalf("M %d, word %d: %d is not below %d", m, i, x, limit)
+						}
+					}
+				}
+				list[i] = 0
+			}
+		}
+	}
+}
