@@ -78,6 +78,18 @@ func (g *Graph) scanIsCheaper(cost, eligible int, n uint32, ef int) bool {
 	return cost <= least || cost <= 2*least && cost <= walkCost(ef, eligible, int(n))
 }
 
+// idCost is what it costs to look an id up, in a map that is not in the processor's caches.
+const idCost = 1
+
+// idsAreCheaper is scanIsCheaper for a list of ids. They have to be looked up before a walk could begin, and what
+// is left to a walk that gives up is a scan of all slots: so the list is taken also where it is much cheaper than that
+// and no dearer than a walk promises to be.
+func (g *Graph) idsAreCheaper(ids, n uint32, ef int) bool {
+	cost := listCost(int(ids), int(n)) + idCost*int(ids)
+	return g.scanIsCheaper(cost, int(ids), n, ef) ||
+		g.o.ExactBelow >= 0 && 2*cost <= rangeCost(int(n)) && cost <= walkCost(ef, int(ids), int(n))
+}
+
 // unlimited, as the price of a scan, makes a walk go on whatever it costs.
 const unlimited = math.MaxInt
 

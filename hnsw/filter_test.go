@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/RoaringBitmap/roaring/v2"
+	"github.com/RoaringBitmap/roaring/v2/roaring64"
 )
 
 // Whatever is allowed, there are min(k, allowed) hits, and they are the nearest.
@@ -178,6 +179,55 @@ func TestDenseBitsOfAList(t *testing.T) {
 				}
 			}
 			list.Remove(11)
+		}
+	}
+}
+
+func TestIndexSearchOfAListFindsWhatIsAllowed(t *testing.T) {
+	rows := clusters(4, 6020, 64)
+	rows, queries := rows[:6000], rows[6000:]
+	ix, err := New(64, Options{ExactBelow: 1, EfConstruction: 60})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := func(slot uint32) uint64 { return uint64(slot)<<33 + 7 }
+	ids := make([]uint64, len(rows))
+	for i := range ids {
+		ids[i] = id(uint32(i))
+	}
+	if err := ix.AddBatch(ids, rows); err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range []string{"random", "far", "near"} {
+		for _, share := range []float64{0.5, 0.1, 0.02, 0.0005} {
+			right, wanted := 0, 0
+			for i, list := range allowLists(ix.cur.g, queries, kind, share) {
+				allow := roaring64.New()
+				for it := list.Iterator(); it.HasNext(); {
+					allow.Add(id(it.Next()))
+				}
+				allow.Add(1) // nobody's
+				got, err := ix.Search(queries[i], 10, IndexSearchOptions{Allow: allow})
+				if err != nil {
+					t.Fatal(err)
+				}
+				want, err := ix.Search(queries[i], 10, IndexSearchOptions{Allow: allow, Exact: true})
+				if err != nil || len(got) != len(want) || len(want) != min(10, int(list.GetCardinality())) {
+					t.Fatalf("%s %v: %d results, %d exact ones, %v", kind, share, len(got), len(want), err)
+				}
+				for _, r := range got {
+					if !allow.Contains(r.ID) {
+						t.Fatalf("%s %v: id %d is not allowed", kind, share, r.ID)
+					}
+					if slices.Contains(want, r) {
+						right++
+					}
+				}
+				wanted += len(want)
+			}
+			if float64(right) < 0.95*float64(wanted) {
+				t.Errorf("%s %v: %d of %d found", kind, share, right, wanted)
+			}
 		}
 	}
 }

@@ -185,7 +185,7 @@ func (ix *Index) list(f *finder, k int, o *IndexSearchOptions) ([]uint32, bool) 
 		ef = ix.o.EfSearch
 	}
 	allowed := o.Allow.GetCardinality()
-	if allowed > uint64(f.bound) || !f.c.g.scanIsCheaper(listCost(int(allowed), int(f.bound)), int(allowed), f.bound, max(ef, min(k, int(f.bound)))) {
+	if allowed > uint64(f.bound) || !f.c.g.idsAreCheaper(uint32(allowed), f.bound, max(ef, min(k, int(f.bound)))) {
 		return nil, true
 	}
 	f.slots = f.slots[:0]

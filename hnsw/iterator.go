@@ -47,7 +47,7 @@ func (h hold) end() { h.g.readers.leave(h.place, h.epoch) }
 
 // iteration is the memory of an iterator, of which the scratch has the rest.
 type iteration struct {
-	pending []rank   // heap of what was met and passes the filter, by products of codes
+	pending []rank   // heap of what passes the filter and had its neighbours looked at, by products of codes
 	window  []rank   // heap of what is nearer than all the walk has yet to look at, by scores
 	sorted  []rank   // what scans have found, by scores, best first
 	taken   []uint64 // one bit per slot that is in window or was yielded
@@ -131,7 +131,6 @@ func (it *Iterator) begin(c *scratch, h hold, o *SearchOptions, bound uint32, on
 func (it *Iterator) meet(r rank) {
 	it.c.visit(r.slot())
 	it.c.frontier = push(it.c.frontier, r)
-	it.offer(r)
 }
 
 // offer notes a slot if it may be yielded.
@@ -216,13 +215,12 @@ func (it *Iterator) expand() {
 	c := it.c
 	var r rank
 	r, c.frontier = pop(c.frontier)
+	it.offer(r) // not before: until then something nearer is to be looked at
 	ids, near, chain := c.expand(it.hold.g, it.t, it.n, r.slot(), 0)
 	it.effort.compared += len(ids)
 	it.effort.steps++
 	for i, id := range ids {
-		r := rankOf(near[i], id)
-		c.frontier = push(c.frontier, r)
-		it.offer(r)
+		c.frontier = push(c.frontier, rankOf(near[i], id))
 	}
 	if !chain {
 		return
