@@ -47,10 +47,11 @@ type vectorIndex struct {
 
 // kindIndex is the graph of one kind and the owner and version of each slot.
 type kindIndex struct {
-	graph  *hnsw.Graph
-	owners slotTable
-	saved  uint32   // mark when it was last saved, or loaded
-	stale  staleSet // of the linker
+	graph   *hnsw.Graph
+	owners  slotTable
+	saved   uint32   // mark when it was last saved, or loaded
+	rebuilt bool     // its file could not be used
+	stale   staleSet // of the linker
 }
 
 func newVectorIndex(log *slog.Logger, exact, every int) *vectorIndex {

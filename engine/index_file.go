@@ -62,9 +62,10 @@ func (x *vectorIndex) load(files graphstore.IndexFiles) error {
 			if !errors.Is(err, os.ErrNotExist) {
 				x.log.Warn("lightrag: a vector index file cannot be used and is rebuilt", "file", indexName(i), "error", err)
 			}
-			if err := x.reset(i); err != nil {
-				return err
+			if rerr := x.reset(i); rerr != nil {
+				return rerr
 			}
+			x.kinds[i].rebuilt = !errors.Is(err, os.ErrNotExist)
 			continue
 		}
 		x.saved.kinds[i] = k
@@ -116,6 +117,7 @@ func (x *vectorIndex) settle() {
 		}
 		if n := len(k.slots); n > 0 && n == k.all {
 			x.log.Warn("lightrag: a vector index file is that of another store and is rebuilt", "file", indexName(i), "vectors", n)
+			x.kinds[i].rebuilt = true
 		}
 	}
 	x.saved = nil

@@ -155,6 +155,9 @@ func TestADamagedIndexFileIsRebuiltAndReported(t *testing.T) {
 			if got := strings.Contains(log.String(), "entity.hnsw"); got != tt.reported {
 				t.Errorf("reported %v: %q", got, log.String())
 			}
+			if s, err := db.Stats(); err != nil || s.Index["entity"].Rebuilt != tt.reported || s.Index["chunk"].Rebuilt {
+				t.Errorf("%+v, %v", s.Index, err)
+			}
 			if now, slots := marks(db); now[1] != slots[1] || now[2] != slots[2] {
 				t.Errorf("the other graphs were linked anew: %v of %v", now, slots)
 			}

@@ -45,6 +45,8 @@ type DiskStats struct {
 type IndexStats struct {
 	Vectors  uint32 `json:"vectors"` // slots in use and dead
 	Linked   uint32 `json:"linked"`  // of them in the graph; the others are scanned
+	Dead     uint32 `json:"dead"`    // of them not found any more
+	Rebuilt  bool   `json:"rebuilt"` // the index file could not be used when the store was opened
 	Exact    bool   `json:"exact"`   // so few that every search scans them all
 	RowBytes uint64 `json:"row_bytes"`
 }
@@ -100,7 +102,7 @@ func (x *vectorIndex) stats() map[string]IndexStats {
 	for i, k := range x.kinds {
 		n := k.graph.Bound()
 		out[graphstore.Kind(i+1).String()] = IndexStats{
-			Vectors: n, Linked: k.graph.Mark(), Exact: n <= x.exact, RowBytes: uint64(n) * uint64(x.dim) * 4,
+			Vectors: n, Linked: k.graph.Mark(), Dead: k.graph.Dead(), Rebuilt: k.rebuilt, Exact: n <= x.exact, RowBytes: uint64(n) * uint64(x.dim) * 4,
 		}
 	}
 	return out
