@@ -198,7 +198,7 @@ func (g *Graph) purge(c *linker, t *table, owner uint32, layer int) {
 	candidates = g.rankAll(c, t, owner, c.more, 0, candidates)
 	slices.Sort(candidates)
 	c.candidates = candidates
-	g.chooseBeside(c, t, candidates, g.capacity(layer), len(stay))
+	g.chooseBeside(c, t, owner, candidates, g.capacity(layer), len(stay))
 
 	mu := g.lock(owner)
 	if layer == 0 {
@@ -262,8 +262,9 @@ func (g *Graph) lastHeir(t *table, slot uint32) uint32 {
 // chooseBeside is choose for a list, of the given capacity, in which some of the candidates have their place already:
 // they carry the flag expanded. It leaves who is in the list in c.out, and who is new there in c.fresh. Those
 // passed over come in as well until there are M.
-func (g *Graph) chooseBeside(c *linker, t *table, candidates []rank, capacity, taken int) {
+func (g *Graph) chooseBeside(c *linker, t *table, owner uint32, candidates []rank, capacity, taken int) {
 	const most = 256
+	length := c.aimOther(t, 0, owner)
 	left := append(c.left[:0], candidates...)
 	if len(left) > most {
 		far := slices.DeleteFunc(left[most:], func(r rank) bool { return r&expanded == 0 })
@@ -285,7 +286,7 @@ func (g *Graph) chooseBeside(c *linker, t *table, candidates []rank, capacity, t
 		r &^= expanded
 		c.aimOther(t, len(kept), r.slot())
 		kept, out = append(kept, r), append(out, r.slot())
-		left, dropped = c.cross(t, len(kept)-1, r, left, dropped)
+		left, dropped = c.cross(t, len(kept)-1, r, length, left, dropped)
 	}
 	slices.Sort(dropped)
 	for _, r := range dropped {

@@ -7,7 +7,7 @@ func (c *scratch) walkSome(g *Graph, t *table, n uint32, layer, ef, k int, at, f
 	c.forget(n)
 	c.visit(at.slot())
 	c.frontier, c.found = append(c.frontier[:0], at), c.found[:0]
-	h := newHorizon(c, t, ef, k)
+	h := newHorizon(c, t, n, ef, k)
 	e := effort{asked: 1}
 	if f.ok(at.slot()) {
 		c.found, e.passed = append(c.found, at), 1

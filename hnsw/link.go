@@ -166,7 +166,7 @@ func (g *Graph) linkSlot(c *linker, slot uint32) (first uint32, found bool) {
 				return first, true
 			}
 		}
-		c.own[layer], c.dropped = t.choose(c.scratch, c.found, g.o.M, c.own[layer][:0], c.dropped[:0])
+		c.own[layer], c.dropped = t.choose(c.scratch, slot, c.found, g.o.M, c.own[layer][:0], c.dropped[:0])
 		at = c.found[0]
 	}
 	// The slot's own lists are complete before anything points to it.

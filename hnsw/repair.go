@@ -62,7 +62,7 @@ func (g *Graph) relink(c *linker, t *table, slot uint32) {
 			candidates = append(candidates, r)
 		}
 	}
-	kept, dropped := t.choose(c.scratch, candidates, g.o.M, c.kept[:0], c.dropped[:0])
+	kept, dropped := t.choose(c.scratch, slot, candidates, g.o.M, c.kept[:0], c.dropped[:0])
 	c.candidates, c.kept, c.dropped = candidates, kept, dropped
 	for _, r := range kept {
 		if id := r.slot(); len(ids) < g.capacity(0) && !slices.Contains(ids, id) {

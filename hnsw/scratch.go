@@ -28,8 +28,8 @@ type scratch struct {
 	code simd.Query8
 	one  float64 // the product of the code of a query with one that stands for the same
 
-	others []simd.Query8 // what neighbours are compared with, when some are to be chosen
-	left   []rank        // of them
+	others []other // what neighbours are compared with, when some are to be chosen
+	left   []rank  // of them
 
 	coding coding    // the query, where a scan looks at codes
 	turned []float32 // a rotated row

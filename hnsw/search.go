@@ -163,25 +163,20 @@ func (g *Graph) walk(c *scratch, t *table, entry uint64, n, limit uint32, k, ef 
 	return true
 }
 
-// By codes, the k nearest are among the first max(rerankPerK*k, rerankLeast), as good as always, and no farther than
-// the k-th by rerankWithin of the root of the dimension: what codes are off (see codes.go) has no direction, so that of a
-// score they are off as much as one element of the vector it makes, about 0.012 times that root, and two scores by 0.017.
-const (
-	rerankPerK   = 4
-	rerankLeast  = 32
-	rerankWithin = 0.07
-)
+// What codes are off (see codes.go) has no direction, so that of a score they are off as much as one element of the
+// vector it makes: about 0.012 by the root of the dimension, and two scores of one query by 0.017. Within codesApart,
+// four times that, codes do not tell which of two slots is nearer.
+func codesApart(dim int) float64 { return 0.07 / math.Sqrt(float64(dim)) }
 
-// rerank replaces what is in c.found by the best of it, ranked by the scores of their rows.
+// rerank replaces what is in c.found by the best of it, ranked by the scores of their rows: of those that by their codes
+// are as near as the k-th.
 func (c *scratch) rerank(t *table, k int) {
-	k = min(k, len(c.found))
-	best := c.found[:min(len(c.found), max(rerankPerK*k, rerankLeast))]
-	if k > 0 {
-		near := float64(best[k-1].near()) - c.one*rerankWithin/math.Sqrt(float64(len(c.q)))
+	best := c.found
+	if k = min(k, len(best)); k > 0 {
+		near := float64(best[k-1].near()) - c.one*codesApart(len(c.q))
 		least := rankOf(int32(max(near, math.MinInt32)), MaxSlots)
-		for len(best) > k && best[len(best)-1] > least {
-			best = best[:len(best)-1]
-		}
+		end, _ := slices.BinarySearch(best, least)
+		best = best[:max(k, end)]
 	}
 	for from := 0; from < len(best); from += scanBlock {
 		part := best[from:min(from+scanBlock, len(best))]

@@ -20,12 +20,17 @@ func (g *Graph) capacity(layer int) int {
 	return g.o.M
 }
 
-// choose appends at most limit of the candidates, best first, to kept: algorithm 4 of the paper. A candidate is
+// choose appends at most limit of the candidates of owner, best first, to kept: algorithm 4 of the paper. A candidate is
 // passed over when it is nearer to one already kept than to the owner, for it can be reached through that
 // one. It also goes when it is as near to that one as to the owner and the two are equally far from the owner:
 // otherwise the copies of one vector, all at distance zero of each other, would fill the list. The rest is
 // appended to dropped.
-func (t *table) choose(c *scratch, candidates []rank, limit int, kept, dropped []rank) ([]rank, []rank) {
+//
+// Codes are not quite of one length. In a group that is tighter than codes tell apart, a longer one has the larger
+// product with all the others: by products alone it would cover them all, and be the only way to them. So it is
+// distances of codes that are compared.
+func (t *table) choose(c *scratch, owner uint32, candidates []rank, limit int, kept, dropped []rank) ([]rank, []rank) {
+	length := c.aimOther(t, 0, owner)
 	for len(candidates) > 0 && len(kept) < limit {
 		block := candidates[:min(len(candidates), chooseBlock)]
 		candidates = candidates[len(block):]
@@ -33,13 +38,13 @@ func (t *table) choose(c *scratch, candidates []rank, limit int, kept, dropped [
 		c.left = left
 		// One after the other, what was kept so far crosses out what it covers.
 		for i := 0; i < len(kept) && len(left) > 0; i++ {
-			left, dropped = c.cross(t, i, kept[i], left, dropped)
+			left, dropped = c.cross(t, i, kept[i], length, left, dropped)
 		}
 		for len(left) > 0 && len(kept) < limit {
 			r := left[0]
 			c.aimOther(t, len(kept), r.slot())
 			kept = append(kept, r)
-			left, dropped = c.cross(t, len(kept)-1, r, left[1:], dropped)
+			left, dropped = c.cross(t, len(kept)-1, r, length, left[1:], dropped)
 		}
 		dropped = append(dropped, left...)
 	}
@@ -49,26 +54,38 @@ func (t *table) choose(c *scratch, candidates []rank, limit int, kept, dropped [
 // chooseBlock is the number of candidates that are compared with what was kept at a time: most choices end early.
 const chooseBlock = 32
 
-// aimOther makes a slot the i-th of those that candidates are compared with.
-func (c *scratch) aimOther(t *table, i int, slot uint32) {
+// aimOther makes a slot the i-th of those that candidates are compared with, and returns the square of its length.
+func (c *scratch) aimOther(t *table, i int, slot uint32) int32 {
 	if !t.walks {
-		return
+		return 0
 	}
 	if i == len(c.others) {
-		c.others = append(c.others, simd.NewQuery8(t.codes.Dim))
+		c.others = append(c.others, other{code: simd.NewQuery8(t.codes.Dim)})
 	}
-	c.others[i].Load(t.codes.Row(slot))
+	o, row := &c.others[i], t.codes.Row(slot)
+	o.code.Load(row)
+	o.length = simd.Dot8(&o.code, row)
+	return o.length
 }
 
-// cross moves those that s, the i-th kept, covers from left to dropped, except those with the flag expanded.
-func (c *scratch) cross(t *table, i int, s rank, left, dropped []rank) ([]rank, []rank) {
+// other is a code that several are compared with.
+type other struct {
+	code   simd.Query8
+	length int32 // squared
+}
+
+// cross moves those that s, the i-th kept, covers from left to dropped, except those with the flag expanded. length is
+// that of the owner, squared.
+func (c *scratch) cross(t *table, i int, s rank, length int32, left, dropped []rank) ([]rank, []rank) {
 	ids := c.ids[:0]
 	for _, r := range left {
 		ids = append(ids, r.slot())
 	}
-	near := c.near[:len(ids)]
+	near, longer := c.near[:len(ids)], int64(0)
 	if t.walks {
-		simd.DotMany8(&c.others[i], &t.codes, ids, near)
+		o := &c.others[i]
+		simd.DotMany8(&o.code, &t.codes, ids, near)
+		longer = int64(o.length) - int64(length)
 	} else {
 		simd.DotMany(t.row(s.slot()), &t.rows, ids, c.scores)
 		for i := range near {
@@ -77,7 +94,9 @@ func (c *scratch) cross(t *table, i int, s rank, left, dropped []rank) ([]rank, 
 	}
 	still := left[:0]
 	for j, r := range left {
-		if own := r.near(); r&expanded == 0 && (near[j] > own || near[j] == own && s.near() == own) {
+		// By how much the square of the distance from r to the owner is above that to s.
+		by := 2*(int64(near[j])-int64(r.near())) - longer
+		if r&expanded == 0 && (by > 0 || by == 0 && s.near() == r.near()) {
 			dropped = append(dropped, r)
 		} else {
 			still = append(still, r)
@@ -114,7 +133,7 @@ func (t *table) between(c *scratch, slot uint32, ids []uint32) []int32 {
 	near := c.near[:len(ids)]
 	if t.walks {
 		c.aimOther(t, 0, slot)
-		simd.DotMany8(&c.others[0], &t.codes, ids, near)
+		simd.DotMany8(&c.others[0].code, &t.codes, ids, near)
 		return near
 	}
 	simd.DotMany(t.row(slot), &t.rows, ids, c.scores)
@@ -133,7 +152,7 @@ func (g *Graph) prune(c *linker, t *table, owner uint32, added rank, layer int) 
 	for i, id := range ids {
 		candidates, _ = insert(candidates, rankOf(near[i], id), len(ids)+1)
 	}
-	kept, dropped := t.choose(c.scratch, candidates, g.capacity(layer), c.kept[:0], c.dropped[:0])
+	kept, dropped := t.choose(c.scratch, owner, candidates, g.capacity(layer), c.kept[:0], c.dropped[:0])
 	c.candidates, c.kept, c.dropped = candidates, kept, dropped
 	if layer == 0 {
 		kept = g.guard(t, kept, dropped, added)

@@ -133,7 +133,7 @@ func TestChoosingKeepsOneOfManyCopies(t *testing.T) {
 		for slot := range g.Bound() {
 			candidates, _ = insert(candidates, makeRank(simd.Dot(unit(owner), tb.row(slot)), slot), 100)
 		}
-		kept, dropped := tb.choose(g.borrow(), candidates, 10, nil, nil)
+		kept, dropped := tb.choose(g.borrow(), 0, candidates, 10, nil, nil)
 		copies := 0
 		for _, r := range kept {
 			if r.slot() < 20 {

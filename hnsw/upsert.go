@@ -92,7 +92,7 @@ func (g *Graph) around(c *linker, t *table, slot, old uint32, layer int, of heir
 
 // settle links slot with the best of c.found, in the place of old.
 func (g *Graph) settle(c *linker, t *table, slot, old uint32, layer int, of heirs) {
-	g.chooseBeside(c, t, c.found, g.capacity(layer)-1, 0)
+	g.chooseBeside(c, t, slot, c.found, g.capacity(layer)-1, 0)
 	out := append(c.out, old)
 	if layer == 0 {
 		for _, id := range out {
@@ -246,7 +246,7 @@ func (g *Graph) linkAbove(c *linker, t *table, slot uint32) {
 	for layer := min(level, top); layer > 0; layer-- {
 		g.candidates(c, t, n, layer, at)
 		at = c.found[0]
-		kept, dropped := t.choose(c.scratch, c.found, g.o.M, c.own[layer][:0], c.dropped[:0])
+		kept, dropped := t.choose(c.scratch, slot, c.found, g.o.M, c.own[layer][:0], c.dropped[:0])
 		c.own[layer], c.dropped = kept, dropped
 		out := c.out[:0]
 		for _, r := range kept {

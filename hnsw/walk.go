@@ -109,7 +109,7 @@ func (c *scratch) walkAll(g *Graph, t *table, n uint32, layer, ef, k int, twins,
 	}
 	all := slices.Grow(c.found, max(0, limit-len(c.found)))
 	pool := all
-	h := newHorizon(c, t, ef, k)
+	h := newHorizon(c, t, n, ef, k)
 	for next := 0; next < len(pool); {
 		r := pool[next]
 		if r&expanded != 0 {
@@ -178,18 +178,24 @@ type horizon struct {
 	one  float64 // the product of equal codes, 0 where rows are compared
 	kth  rank
 	far  rank
+
+	tight float64 // no group is taken for tighter
 }
 
 const tight = 0.002
 
-func newHorizon(c *scratch, t *table, ef, k int) horizon {
-	h := horizon{k: k, far: math.MaxUint64}
+func newHorizon(c *scratch, t *table, n uint32, ef, k int) horizon {
+	if ef >= int(n) { // whoever asks for everything gets to see everything
+		k = 0
+	}
+	h := horizon{k: k, far: math.MaxUint64, tight: tight}
 	if k > 0 {
 		x := float64(ef) / float64(10*k)
 		h.wide = x * (1 + x/4)
 	}
 	if t.walks {
 		h.one = c.one
+		h.tight += codesApart(len(c.q))
 	}
 	return h
 }
@@ -205,11 +211,11 @@ func (h *horizon) ends(found []rank, r rank, dead int) bool {
 		h.kth = kth
 		if h.one > 0 {
 			near := float64(kth.near())
-			near -= h.wide * (h.one*(1+tight) - near)
+			near -= h.wide * (h.one*(1+h.tight) - near)
 			h.far = rankOf(int32(max(near, math.MinInt32)), MaxSlots)
 		} else {
 			score := float64(kth.score())
-			h.far = makeRank(float32(score-h.wide*(1+tight-score)), MaxSlots)
+			h.far = makeRank(float32(score-h.wide*(1+h.tight-score)), MaxSlots)
 		}
 	}
 	return r > h.far
