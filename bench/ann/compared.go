@@ -91,6 +91,9 @@ func (r *runner) againstHnswlib(d *dataset, at float64, all []*contender, err er
 	goal, hnswlib := goalsOf(d), find(all, "hnswlib")
 	for _, m := range []mode{onCodes, onRows} {
 		c := find(all, m.title)
+		if c == nil {
+			continue // see compare
+		}
 		wanted := goal.qps
 		if m == onRows {
 			wanted = goal.rows

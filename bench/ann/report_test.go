@@ -91,6 +91,24 @@ func TestTheReportIsTheContract(t *testing.T) {
 	}
 }
 
+func TestAQuickReportIsSmaller(t *testing.T) {
+	r := small(t, &options{quick: true, rows: 400, seeds: 2, repeats: 1, atLeast: time.Microsecond, others: 200, queries: 10, widest: 64})
+	if len(r.Curves) == 0 {
+		t.Fatal("no curves")
+	}
+	for _, c := range r.Curves {
+		if len(c.Seeds[0]) > 7 {
+			t.Errorf("%s, %s: %d points up to ef 64", c.Data, c.Index, len(c.Seeds[0]))
+		}
+		if c.Data != "mixture 400 x 384" && c.Data != "other peers, mixture 200 x 384" {
+			t.Errorf("data %q", c.Data)
+		}
+	}
+	if n := len(r.Curves[0].Seeds); n != 2 {
+		t.Errorf("%d seeds, want 2", n)
+	}
+}
+
 func TestAnswersOfADriver(t *testing.T) {
 	var b built
 	if err := decodeAnswer([]byte(`{"cpu_ns":5,"wall_ns":7,"rss":9}`), &b); err != nil || b != (built{CPU: 5, Wall: 7, RSS: 9}) {
