@@ -12,6 +12,7 @@ import (
 
 // Whatever is allowed, there are min(k, allowed) hits, and they are the nearest.
 func TestSearchOfAListFindsWhatIsAllowed(t *testing.T) {
+	hasOneGoroutine(t)
 	rows := clusters(4, 6020, 64)
 	rows, queries := rows[:6000], rows[6000:]
 	for _, exactBelow := range []int{1, -1} {
@@ -52,6 +53,7 @@ func TestSearchOfAListFindsWhatIsAllowed(t *testing.T) {
 
 // Lists come as arrays, bitmaps and runs, with slots that nobody has, dead ones, and beside an Accept.
 func TestScanOfAListIsExact(t *testing.T) {
+	hasOneGoroutine(t)
 	rows := clusters(5, 70_000, 8)
 	rows = append(rows, slices.Repeat(rows[5:6], 40)...)
 	wide := make([][]float32, len(rows)) // codes are kept from 64 dimensions on
@@ -103,6 +105,7 @@ func TestScanOfAListIsExact(t *testing.T) {
 
 // A walk among thousands of twins of the query, none of which is allowed, is given up.
 func TestTwinsThatAreNotAllowedStopNoWalk(t *testing.T) {
+	hasOneGoroutine(t)
 	rows := clusters(6, 2000, 64)
 	rows = append(rows, slices.Repeat(rows[100:101], 20_000)...)
 	g := built(t, rows, Options{ExactBelow: 1, EfConstruction: 60})
@@ -127,6 +130,7 @@ func TestTwinsThatAreNotAllowedStopNoWalk(t *testing.T) {
 }
 
 func TestRecallOfAView(t *testing.T) {
+	hasOneGoroutine(t)
 	rows := clusters(7, 5050, 64)
 	rows, queries := rows[:5000], rows[5000:]
 	g := built(t, rows, Options{ExactBelow: -1})
@@ -136,6 +140,7 @@ func TestRecallOfAView(t *testing.T) {
 }
 
 func TestRecallAmongTheDead(t *testing.T) {
+	hasOneGoroutine(t)
 	rows := clusters(8, 5050, 64)
 	rows, queries := rows[:5000], rows[5000:]
 	g := built(t, rows, Options{ExactBelow: -1})
@@ -184,6 +189,7 @@ func TestDenseBitsOfAList(t *testing.T) {
 }
 
 func TestIndexSearchOfAListFindsWhatIsAllowed(t *testing.T) {
+	hasOneGoroutine(t)
 	rows := clusters(4, 6020, 64)
 	rows, queries := rows[:6000], rows[6000:]
 	ix, err := New(64, Options{ExactBelow: 1, EfConstruction: 60})

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -116,6 +117,7 @@ func TestIndexIteratorBesideWriters(t *testing.T) {
 		}
 	}
 	stop := make(chan struct{})
+	var added atomic.Int32
 	var wg sync.WaitGroup
 	wg.Go(func() { // the same ids all the time, other vectors
 		r := rand.New(rand.NewPCG(5, 6))
@@ -127,6 +129,7 @@ func TestIndexIteratorBesideWriters(t *testing.T) {
 				if err := ix.Add(uint64(r.IntN(100)), rows[r.IntN(len(rows))]); err != nil {
 					t.Error(err)
 				}
+				added.Add(1)
 			}
 		}
 	})
@@ -134,12 +137,12 @@ func TestIndexIteratorBesideWriters(t *testing.T) {
 	for i := range all {
 		all[i] = uint64(i)
 	}
-	for i := range 40 {
-		it, err := ix.Iterate(rows[i], IndexSearchOptions{})
+	for i := 0; i < 40 || added.Load() < 300; i++ {
+		it, err := ix.Iterate(rows[i%len(rows)], IndexSearchOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := drainIndex(t, it, 1+i); !slices.Equal(got, all) {
+		if got := drainIndex(t, it, 1+i%50); !slices.Equal(got, all) {
 			t.Errorf("%d ids: %v", len(got), got)
 		}
 	}

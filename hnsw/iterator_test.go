@@ -10,6 +10,14 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 )
 
+// hasOneGoroutine skips what takes long under the race detector, which has nothing to find in it.
+func hasOneGoroutine(t *testing.T) {
+	t.Helper()
+	if raceEnabled {
+		t.Skip("has one goroutine, and takes long under the race detector")
+	}
+}
+
 // drain asks for batches of n until there are no more, and checks each.
 func drain(t *testing.T, it *Iterator, n int) []Hit {
 	t.Helper()
@@ -56,9 +64,7 @@ func sortHits(hits []Hit) []Hit {
 }
 
 func TestIteratorYieldsEveryEligibleSlotOnce(t *testing.T) {
-	if raceEnabled {
-		t.Skip("takes long under the race detector, and has one goroutine")
-	}
+	hasOneGoroutine(t)
 	rows := clusters(5, 3000, 64)
 	rows = append(rows, slices.Repeat(rows[17:18], 300)...) // twins
 	rows = append(rows, rows[:200]...)
@@ -115,9 +121,7 @@ func TestIteratorYieldsEveryEligibleSlotOnce(t *testing.T) {
 }
 
 func TestIteratorFindsWhatSearchFinds(t *testing.T) {
-	if raceEnabled {
-		t.Skip("takes long under the race detector, and has one goroutine")
-	}
+	hasOneGoroutine(t)
 	rows := clusters(1, 10_050, 64)
 	rows, queries := rows[:10_000], rows[10_000:]
 	g := built(t, rows, Options{ExactBelow: -1})
