@@ -10,7 +10,7 @@ import (
 )
 
 // IndexIterator is [Iterator] for an Index: it sees the index as it was when it was made. While it is open, the memory
-// of vectors that are replaced or deleted is not used again.
+// of vectors that are replaced or deleted is not used again. It outlives Close of the index.
 type IndexIterator struct {
 	ix     *Index
 	it     Iterator
@@ -32,6 +32,10 @@ func (ix *Index) Iterate(q []float32, o IndexSearchOptions) (*IndexIterator, err
 	f := ix.finders.Get().(*finder)
 	f.accept, f.allow = o.Accept, o.Allow
 	only := ix.pin(f, 1, &o)
+	if ix.closed.Load() {
+		ix.unpin(f)
+		return nil, fmt.Errorf("hnsw: iterate: %w", ErrClosed)
+	}
 	simd.Scale(f.s.q, q, norm)
 	so := SearchOptions{Ef: o.Ef, Exact: o.Exact, MinScore: o.MinScore, HasMinScore: o.HasMinScore, Accept: f.accNow}
 	it := &IndexIterator{ix: ix, f: f}
@@ -51,6 +55,7 @@ func (it *IndexIterator) Next(n int, dst []Result) ([]Result, error) {
 		return dst, err
 	}
 	it.hits = hits
+	defer runtime.KeepAlive(it) // slots keep their ids no longer
 	tied := false
 	for i, h := range hits {
 		chunk, at := it.f.c.at(h.Slot)

@@ -94,6 +94,7 @@ func (it *Iterator) begin(c *scratch, h hold, o *SearchOptions, bound uint32, on
 	w := c.iteration
 	w.pending, w.window, w.sorted, w.taken = w.pending[:0], w.window[:0], w.sorted[:0], clearedBits(w.taken, n)
 	it.filter.not = w.taken
+	c.err = nil
 
 	// A scan scores all, and sorts them.
 	it.price = int(limit)
@@ -115,6 +116,9 @@ func (it *Iterator) begin(c *scratch, h hold, o *SearchOptions, bound uint32, on
 		b := it.best()
 		c.scan(t, c.q, it.scanned, limit, &it.filter, &b)
 		it.keep(&b)
+	}
+	if t.lazy != nil {
+		c.fail(t.lazy.someCodes())
 	}
 	c.aim(t, c.q)
 	from, top := c.start(t, entry)
@@ -165,6 +169,9 @@ func (it *Iterator) Next(n int, dst []Hit) ([]Hit, error) {
 		dst = append(dst, r.hit())
 	}
 	it.yielded += len(dst)
+	if it.c.err != nil {
+		return dst[:0], fmt.Errorf("hnsw: next of iterator: %w", it.c.err)
+	}
 	if !ordered {
 		slices.SortFunc(dst, func(a, b Hit) int {
 			return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Slot, b.Slot))
@@ -202,6 +209,7 @@ func (it *Iterator) settle(n int) {
 		for _, r := range all[known:min(len(all), known+scanBlock)] {
 			ids = append(ids, r.slot())
 		}
+		c.trust(it.t, ids)
 		simd.DotMany(c.q, &it.t.rows, ids, c.scores)
 		for i, id := range ids {
 			push(all[:known], makeRank(c.scores[i], id))

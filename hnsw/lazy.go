@@ -66,9 +66,16 @@ func (l *lazy) someCodes() error {
 	if l.codes == nil || int(i) >= l.f.blocksOf(secCodes) {
 		return nil
 	}
+	return l.codesOf(i)
+}
+
+// codesOf verifies the block that is to be verified next, or was when its caller looked.
+func (l *lazy) codesOf(i uint32) error {
 	err := l.f.check(secCodes, l.codes, int(i), int(i)+1)
 	if err == nil {
 		l.next.CompareAndSwap(i, i+1)
+	} else if l.next.Load() > i {
+		return nil // somebody else has found it good, and a writer may have changed it since
 	}
 	return err
 }

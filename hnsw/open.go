@@ -80,8 +80,9 @@ func (ix *Index) Verify() error {
 }
 
 // Close gives back the memory of the index, and its mapping of a file, when the searches under way have ended. It need
-// not be called: what is unreachable is given back anyway. Later calls that return an error return ErrClosed, others
-// find the index empty. Nothing is saved.
+// not be called: what is unreachable is given back anyway. So is what iterators still hold, which may be used until they
+// are closed themselves: Close waits a moment for searches, but not for them. Later calls that return an error return
+// ErrClosed, others find the index empty. Nothing is saved.
 func (ix *Index) Close() error {
 	ix.writing.Lock()
 	defer ix.writing.Unlock()
@@ -110,11 +111,18 @@ func (ix *Index) enter() (c *contents, leave func()) {
 	}
 }
 
-// release gives the memory of contents back that nobody finds any more, when those who found them have left.
+// releaseWithin is how long Close waits for those who are inside; whatever takes longer is probably an iterator.
+const releaseWithin = 100 * time.Millisecond
+
+// release gives the memory of contents back that nobody finds any more, when those who found them have left. Where
+// somebody stays, the garbage collector does so once they are gone, too.
 func (c *contents) release() {
 	r := &c.g.readers
+	began := time.Now()
 	for epoch := r.epoch.Load(); !r.left(epoch); time.Sleep(100 * time.Microsecond) {
-		r.advance()
+		if r.advance(); time.Since(began) > releaseWithin {
+			return
+		}
 	}
 	m := &c.g.memory
 	m.codes.Release()
