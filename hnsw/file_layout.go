@@ -156,7 +156,7 @@ func (h *fileHeader) place(words uint64) (*layout, error) {
 	}
 	l.sums = at
 	l.size = at + uint64(l.count)*crcSize + footerSize
-	if l.size > math.MaxInt64 {
+	if l.size > math.MaxInt { // nor would it fit into memory
 		return nil, errTooLarge
 	}
 	return &l, nil

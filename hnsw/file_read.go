@@ -21,6 +21,7 @@ type indexFile struct {
 	layout
 	sumOf  []uint32
 	levels []uint8 // by slot
+	risen  uint64  // their sum
 
 	// What follows is about changes behind the file; fileHeader is that of the last of them. spans are where sections
 	// lie without them, lengths are those with them.
@@ -152,21 +153,23 @@ type partName string
 
 func (p partName) String() string { return string(p) }
 
-// rise computes the level of each linked slot, and returns the number of words of all lists above layer 0.
-func (f *indexFile) rise() (words uint64) {
-	f.levels = make([]uint8, f.mark)
+// rise computes the level of each linked slot, and returns the number of words of all lists above layer 0. Changes
+// behind the file never link less: it goes on where it was, for there may be thousands of them.
+func (f *indexFile) rise() uint64 {
+	from := uint32(len(f.levels))
+	f.levels = append(f.levels, make([]uint8, f.mark-from)...)
 	least := uint64(float64(1<<53) / float64(f.m) * (1 + 1e-9)) // see levelAt
-	for slot := range f.mark {
+	for slot := from; slot < f.mark; slot++ {
 		bits := levelBits(f.seed, slot)
 		if bits>>11 > least {
 			continue
 		}
 		if level := levelAt(bits, int(f.m)); level > 0 {
 			f.levels[slot] = uint8(level)
-			words += uint64(level)
+			f.risen += uint64(level)
 		}
 	}
-	return words * uint64(1+f.m)
+	return f.risen * uint64(1+f.m)
 }
 
 // readAt fills p from the given offset.

@@ -30,8 +30,9 @@ func (g *Graph) Link(ctx context.Context, limit int) (int, error) {
 }
 
 // LinkParallel is Link with several goroutines, all of which have ended when it returns. The graph then depends
-// on timing, and the mark advances in larger steps.
+// on timing, and the mark advances in larger steps. More than 1,024 are as many.
 func (g *Graph) LinkParallel(ctx context.Context, limit, workers int) (int, error) {
+	workers = min(workers, maxWorkers)
 	g.lockLinks()
 	defer g.linking.Unlock()
 	from, to := g.mark.Load(), g.bound.Load()
@@ -66,7 +67,7 @@ func (g *Graph) linkRange(ctx context.Context, to uint32, workers int) error {
 		g.mark.Store(slot + 1)
 	}
 	for g.mark.Load() < to {
-		step := uint32(128 * min(workers, 1024))
+		step := uint32(128 * workers)
 		if err := g.linkStep(ctx, min(to, g.mark.Load()+step), workers); err != nil {
 			return err
 		}

@@ -19,6 +19,8 @@ const (
 	maxDim = 1 << 16
 	maxM   = 128
 	maxEf  = 1 << 20
+
+	maxWorkers = 1024
 )
 
 // Walk is what walks, of searches and of linking, compare slots by.
@@ -96,8 +98,8 @@ func (o Options) validate(dim int) error {
 	if o.Walk > WalkRows {
 		bad("Walk %d is none of the two", o.Walk)
 	}
-	if o.Workers > 1024 {
-		bad("Workers %d is above 1024", o.Workers)
+	if o.Workers > maxWorkers {
+		bad("Workers %d is above %d", o.Workers, maxWorkers)
 	}
 	return errors.Join(errs...)
 }
