@@ -14,9 +14,9 @@ func (g *Graph) Save(w io.Writer, own func(slots uint32) []byte) error {
 	g.lockLinks()
 	defer g.linking.Unlock()
 	g.repair()
+	h := g.headerOf() // before the table, which has all its slots then
 	t := g.hold()
 	defer g.let()
-	h := g.headerOf()
 	p := picture{g: g, t: t, fileHeader: h, dead: make([]uint64, (h.slots+63)/64)}
 	for i := range p.dead {
 		p.dead[i] = t.meta[i*64/chunkSlots].dead[i%(chunkSlots/64)].Load()

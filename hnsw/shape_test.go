@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/lightctl/lightrag/hnsw/simd"
 )
@@ -286,13 +285,12 @@ func TestLevelsAreCappedAndDistributed(t *testing.T) {
 	}
 }
 
-// hnswlib#263, #341, qdrant PR#10239, faiss#1097: copies wrecked recall, or the time to build.
+// hnswlib#263, #341, qdrant PR#10239, faiss#1097: copies wrecked recall, or the time to build: all but the first of each are
+// twins, which are not linked.
 func TestCopiesOfThreeVectors(t *testing.T) {
 	rows := clusters(8, 4000, 32)
 	queries := clusters(9, 100, 32)
-	begin := time.Now()
 	plain := built(t, rows, Options{ExactBelow: -1, EfConstruction: 100})
-	plainTime := time.Since(begin)
 	base := meanRecall(t, plain, queries, 10, SearchOptions{}, nil)
 	r := rand.New(rand.NewPCG(10, 10))
 	all := slices.Clone(rows)
@@ -300,9 +298,7 @@ func TestCopiesOfThreeVectors(t *testing.T) {
 		all = append(all, rows[i%3])
 	}
 	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	begin = time.Now()
 	g := built(t, all, Options{ExactBelow: -1, EfConstruction: 100})
-	took := time.Since(begin)
 	g.Repair()
 	if n := unreachable(g); n != 0 {
 		t.Errorf("%d unreachable", n)
@@ -322,10 +318,6 @@ func TestCopiesOfThreeVectors(t *testing.T) {
 		if ten, _ := g.Search(rows[slot], 10, SearchOptions{}, nil); !slices.Equal(ten, hits[:10]) {
 			t.Errorf("copy %d: %v, want the lowest slots %v", slot, ten, hits[:10])
 		}
-	}
-	// Generous: the machine may be shared. Without care it is many times as long.
-	if took > 4*plainTime+time.Second {
-		t.Errorf("linking with 6000 copies took %v, without them %v", took, plainTime)
 	}
 }
 
