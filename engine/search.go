@@ -17,6 +17,9 @@ func (x *vectorIndex) search(v *graphstore.View, kind format.Kind, q []float32, 
 	if bound == 0 || k == 0 {
 		return nil, nil
 	}
+	if uint64(k) > uint64(bound) {
+		k = int(bound)
+	}
 	idx := x.kind(kind)
 	a := accept{view: v, index: idx, kind: kind, allow: allow}
 	found, err := idx.graph.Search(q, k, hnsw.SearchOptions{
@@ -39,8 +42,9 @@ func (x *vectorIndex) search(v *graphstore.View, kind format.Kind, q []float32, 
 	return hits, nil
 }
 
-// searchEf widens the beam with k: recall@40 needs more candidates than 40.
-func searchEf(k int) int { return max(128, 3*k) }
+// searchEf widens the beam with k: recall@40 needs more candidates than 40. Where k is beyond all beams, it
+// is the beam.
+func searchEf(k int) int { return min(max(128, 3*k), 1<<20) }
 
 // score returns the cosine of an owner's vector and the unit vector q.
 func (x *vectorIndex) score(v *graphstore.View, kind format.Kind, owner uint32, q []float32) (float32, bool) {
