@@ -256,8 +256,10 @@ func (r *runner) reinserted() error {
 			lost++
 		}
 	}
-	r.add(name+"vectors that a search for them does not find", float64(lost), "vectors", "= 0", "ef 512; stands for those that cannot be reached")
-	r.add(name+"slots / live", float64(ix.Stats().Slots)/float64(ix.Len()), "ratio", "", "")
+	r.add(name+"vectors that a search for them does not find", float64(lost), "vectors", "", "ef 512")
+	stats := ix.Stats()
+	r.add(name+"unreachable", float64(stats.Unreachable), "vectors", "= 0", "by Stats")
+	r.add(name+"slots / live", float64(stats.Slots)/float64(ix.Len()), "ratio", "", "")
 	r.add(name+"CPU of adding one again", microseconds(took)/float64(len(half)), "us", "", "")
 	return nil
 }

@@ -30,7 +30,7 @@ func (r *runner) compared(d *dataset, at float64, all []*contender, missing map[
 		r.againstHnswlib(d, at, all, missing["hnswlib"])
 		r.add(fmt.Sprintf("%s: highest recall of lightrag", d), median(reaches(ours.curves)), "share", ">= 0.99", fmt.Sprintf("ef %d", r.o.widest))
 		if d.dim == 384 {
-			r.add(fmt.Sprintf("%s: hot memory of a vector", d), ours.hot, "B", "<= 560", "all but the float32 row, by Stats")
+			r.add(fmt.Sprintf("%s: hot memory of a vector", d), ours.hot, "B", "<= 560", "codes, links and state, without the float32 row, by Stats")
 		}
 	} else {
 		r.againstSQ(d, ours, find(all, "faiss-sq8"), missing["faiss-sq8"])
