@@ -34,7 +34,8 @@ func (ix *Index) save(w io.Writer, d *differ) error {
 }
 
 // SaveFile is Save to a file, which replaces what is there, at once and durably: after a crash there is the old file or
-// the new one. The index may be one that was opened from that very file. SaveChanges is about this file from now on.
+// the new one. Its permissions stay; a new file is its owner's. The index may be one that was opened from that very file.
+// SaveChanges is about this file from now on.
 func (ix *Index) SaveFile(path string) error {
 	ix.writing.Lock()
 	defer ix.writing.Unlock()
@@ -45,6 +46,9 @@ func (ix *Index) saveFile(path string) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".tmp*")
 	if err != nil {
 		return fmt.Errorf("hnsw: save: %w", err)
+	}
+	if info, err := os.Stat(path); err == nil {
+		_ = f.Chmod(info.Mode().Perm()) // where that cannot be, only its owner reads the file
 	}
 	d := &differ{is: &remembered{seed: maphash.MakeSeed()}}
 	next := &home{path: path, content: d.is}

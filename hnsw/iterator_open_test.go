@@ -74,8 +74,8 @@ func TestCodesWrittenAfterTheyWereVerifiedAreNoDamage(t *testing.T) {
 	}
 }
 
-// Close neither waits for an iterator nor takes from it what it yields.
-func TestAnIteratorOutlivesItsIndex(t *testing.T) {
+// The memory that an iterator has yet to read stays.
+func TestCloseNeitherWaitsForIteratorsNorEndsThem(t *testing.T) {
 	ix, path, queries := mappable(t)
 	want, err := ix.Search(queries[0], 2000, IndexSearchOptions{Exact: true})
 	if err != nil {

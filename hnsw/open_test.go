@@ -303,6 +303,14 @@ func TestSaveFileReplacesAtOnceOrNotAtAll(t *testing.T) {
 	if err := ix.SaveFile(filepath.Join(dir, "no", "such", "folder")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("%v", err)
 	}
+	if runtime.GOOS != "windows" {
+		if err := errors.Join(os.Chmod(path, 0o640), ix.SaveFile(path)); err != nil {
+			t.Fatal(err)
+		}
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o640 {
+			t.Errorf("%v, %v", info.Mode(), err)
+		}
+	}
 	at, _ := spanOf(t, path, secRows)
 	bad := damaged(t, path, at+5)
 	got := mustOpen(t, bad, OpenOptions{})

@@ -99,6 +99,9 @@ func TestManyUpsertsOfTheSameVectors(t *testing.T) {
 }
 
 func TestDeletingHalfAndAddingItAgain(t *testing.T) {
+	if raceEnabled {
+		t.Skip("one goroutine")
+	}
 	const n, dim = 4000, 64
 	rows := clusters(63, n, dim)
 	ix := filled(t, rows, Options{ExactBelow: -1, EfConstruction: 100})
