@@ -32,8 +32,13 @@ func (ix *Index) Iterate(q []float32, o IndexSearchOptions) (*IndexIterator, err
 	f := ix.finders.Get().(*finder)
 	f.accept, f.allow = o.Accept, o.Allow
 	only := ix.pin(f, 1, &o)
+	begun := false
+	defer func() {
+		if !begun { // closed, or Accept has panicked
+			ix.unpin(f)
+		}
+	}()
 	if ix.closed.Load() {
-		ix.unpin(f)
 		return nil, fmt.Errorf("hnsw: iterate: %w", ErrClosed)
 	}
 	simd.Scale(f.s.q, q, norm)
@@ -41,6 +46,7 @@ func (ix *Index) Iterate(q []float32, o IndexSearchOptions) (*IndexIterator, err
 	it := &IndexIterator{ix: ix, f: f}
 	h := hold{f.c.g, f.s.place, f.epoch}
 	it.it.begin(f.s, h, &so, f.bound, only)
+	begun = true
 	it.forgot = runtime.AddCleanup(it, hold.end, h)
 	return it, nil
 }

@@ -198,3 +198,50 @@ func TestIndexIteratorThatIsForgottenHoldsNothingBack(t *testing.T) {
 	}
 	t.Errorf("%d inside after they are forgotten", inside())
 }
+
+// A filter that panics leaves nothing behind: memory is used again, Close does not wait, and whoever goes on with such
+// an iterator is refused.
+func TestIteratorsWhoseFilterPanics(t *testing.T) {
+	rows := clusters(31, 600, 64)
+	panics := func(f func()) (did bool) {
+		defer func() { did = recover() != nil }()
+		f()
+		return
+	}
+	no := func() { panic("no") }
+	for _, o := range []IndexSearchOptions{{}, {Exact: true}} {
+		ix := filled(t, rows, Options{M: 6, EfConstruction: 30, ExactBelow: -1})
+		g := ix.cur.g
+		o.Accept = func(uint64) bool { no(); return true }
+		var it *IndexIterator
+		var err error
+		if panics(func() { it, err = ix.Iterate(rows[0], o) }) != o.Exact || err != nil {
+			t.Fatalf("exact %v: no panic, %v", o.Exact, err)
+		}
+		if it != nil {
+			if !panics(func() { it.Next(5, nil) }) {
+				t.Error("Next does not panic")
+			}
+			if hits, err := it.Next(5, nil); !errors.Is(err, ErrInvalid) || len(hits) > 0 {
+				t.Errorf("%v, %v after a panic", hits, err)
+			}
+			it.Close()
+		}
+		slots := SearchOptions{Exact: o.Exact, Accept: func(uint32) bool { no(); return true }}
+		panics(func() {
+			it, err := g.Iterate(rows[0], slots)
+			if err != nil {
+				t.Error(err)
+			}
+			defer it.Close()
+			it.Next(5, nil)
+		})
+		if !panics(func() { ix.Search(rows[0], 5, o) }) || !panics(func() { g.Search(rows[0], 5, slots, nil) }) {
+			t.Error("a search does not panic")
+		}
+		epoch := g.readers.epoch.Load()
+		if g.readers.advance(); !g.readers.left(epoch) {
+			t.Fatalf("exact %v: somebody is inside still", o.Exact)
+		}
+	}
+}

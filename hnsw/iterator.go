@@ -30,6 +30,7 @@ type Iterator struct {
 	filter  filter
 	effort  effort
 	yielded int
+	busy    bool     // Next is under way, or has panicked
 	over    bool     // the walk is; everything else is in c.iteration.sorted
 	only    []uint32 // not nil: the slots to choose from
 	hold    hold
@@ -71,7 +72,15 @@ func (g *Graph) Iterate(q []float32, o SearchOptions) (*Iterator, error) {
 		bound = MaxSlots
 	}
 	it := new(Iterator)
+	begun := false
+	defer func() {
+		if !begun { // Accept has panicked
+			g.readers.leave(c.place, epoch)
+			g.release(c)
+		}
+	}()
 	it.begin(c, hold{g, c.place, epoch}, &o, bound, nil)
+	begun = true
 	it.forgot = runtime.AddCleanup(it, hold.end, it.hold)
 	return it, nil
 }
@@ -146,12 +155,14 @@ func (it *Iterator) offer(r rank) {
 }
 
 // Next yields the n nearest of what was not yielded, fewer when fewer are left, and none in the end. They overwrite dst,
-// which is grown when its capacity is below their number; with enough, and once warm, nothing is allocated.
+// which is grown when its capacity is below their number; with enough, and once warm, nothing is allocated. After an
+// error, or a panic of Accept, nothing more is yielded.
 func (it *Iterator) Next(n int, dst []Hit) ([]Hit, error) {
 	dst = dst[:0]
-	if n < 0 || it.c == nil {
-		return dst, fmt.Errorf("hnsw: next of iterator: %w: %d hits, closed %v", ErrInvalid, n, it.c == nil)
+	if n < 0 || it.c == nil || it.busy {
+		return dst, fmt.Errorf("hnsw: next of iterator: %w: %d hits, closed %v, interrupted %v", ErrInvalid, n, it.c == nil, it.busy)
 	}
+	it.busy = true
 	n = min(n, int(it.limit))
 	it.settle(n)
 	ordered := true
@@ -168,6 +179,7 @@ func (it *Iterator) Next(n int, dst []Hit) ([]Hit, error) {
 		}
 		dst = append(dst, r.hit())
 	}
+	it.busy = false
 	it.yielded += len(dst)
 	if it.c.err != nil {
 		return dst[:0], fmt.Errorf("hnsw: next of iterator: %w", it.c.err)
