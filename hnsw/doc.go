@@ -58,7 +58,8 @@
 // # Concurrency
 //
 // Any number of searches run beside one Append, one Link and one Consolidate. Searches take no lock, and allocate
-// nothing once warm; those of an Index given a list of ids take one for as long as it takes to look the ids up. Every
+// nothing once warm; those of an Index allocate what they return and, given a list of ids, take a lock for as long as it
+// takes to look the ids up. Every
 // search notes when it begins and ends, in a few ns: what it may see is not overwritten before it has ended, so that a
 // search that never ends keeps memory from being used again. A search of an Index sees the ids and vectors of the moment
 // it began, all changes of a batch or none.
@@ -71,9 +72,10 @@
 //
 // A file is an image of memory (format/FORMAT.md, "Index files"), so that [Open] maps it rather than reading it: 100,000
 // vectors of 384 dimensions answer the first query some milliseconds later, from the page cache, and nothing is built.
-// What has been mapped is verified before it is used; damage is an error that names file and offset, never a wrong
-// score. Pages are private copies once written to: the file stays as it was until SaveFile replaces it.
+// Of what has been mapped, links are verified at once, a row before it is scored, and codes, which only say what rows
+// are worth scoring, by and by; damage is an error that names file and offset, never a wrong score. Pages are private
+// copies once written to: the file stays as it was until SaveFile replaces it or SaveChanges adds to it.
 //
-// Changes live in memory. Nothing is durable until SaveFile has returned, or Save and the caller's own sync of the
-// file. The package starts no goroutine that outlives a call.
+// Changes live in memory. Nothing is durable until SaveFile or SaveChanges has returned, or Save and the caller's own
+// sync of the file. The package starts no goroutine that outlives a call.
 package hnsw

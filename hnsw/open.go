@@ -65,7 +65,8 @@ func (ix *Index) Torn() *CorruptionError {
 	return ix.home.torn
 }
 
-// Verify reads everything of the file that was not read yet, and returns the first damage.
+// Verify reads everything of the file that was not read yet, and returns the first damage. Searches go on meanwhile,
+// writers wait.
 func (ix *Index) Verify() error {
 	ix.writing.Lock()
 	defer ix.writing.Unlock()
