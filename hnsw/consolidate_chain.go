@@ -74,5 +74,5 @@ func (g *Graph) promote(c *linker, t *table, first uint32) {
 	c.found = c.found[:0]
 	g.exchange(c, t, first, heir, 0, nil)
 	g.unchain(t, first)
-	g.linkAbove(c, t, heir)
+	g.linkAbove(c, t, heir, 0)
 }

@@ -55,9 +55,7 @@ func (g *Graph) inherit(c *linker, slot, old uint32, of heirs) bool {
 			g.settle(c, t, slot, old, layer, of)
 		}
 	}
-	if level > had {
-		g.linkAbove(c, t, slot)
-	}
+	g.linkAbove(c, t, slot, had)
 	return true
 }
 
@@ -233,17 +231,18 @@ func (g *Graph) count(t *table, slot uint32, layer int, delta uint32) {
 	}
 }
 
-// linkAbove links a slot of layer 0 on the layers above it that it reaches.
-func (g *Graph) linkAbove(c *linker, t *table, slot uint32) {
+// linkAbove links a slot on the layers above the given one that it reaches. There nobody names it yet, or it would find
+// itself.
+func (g *Graph) linkAbove(c *linker, t *table, slot uint32, above int) {
 	level, entry := levelOf(g.o.Seed, slot, g.o.M), g.entry.Load()
-	if level == 0 {
+	if level <= above {
 		return
 	}
 	n := g.bound.Load()
 	c.aimAt(t, slot)
 	at, top := c.start(t, entry)
 	at = c.descend(g, t, n, at, top, level)
-	for layer := min(level, top); layer > 0; layer-- {
+	for layer := min(level, top); layer > above; layer-- {
 		g.candidates(c, t, n, layer, at)
 		at = c.found[0]
 		kept, dropped := t.choose(c.scratch, slot, c.found, g.o.M, c.own[layer][:0], c.dropped[:0])

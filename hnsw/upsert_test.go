@@ -138,6 +138,22 @@ func TestDeletingHalfAndAddingItAgain(t *testing.T) {
 	}
 }
 
+// With M 2, every other slot reaches an upper layer, and many an heir a higher one than whom it replaces.
+func TestHeirsThatReachHigherAreLinkedOnEveryLayer(t *testing.T) {
+	const n, dim = 300, 64
+	rows := clusters(68, n, dim)
+	ix := filled(t, rows, Options{ExactBelow: -1, M: 2, EfConstruction: 20})
+	r := rand.New(rand.NewPCG(69, 69))
+	for range 5 {
+		for i, v := range rows {
+			if err := ix.Add(uint64(i)+1<<40, moved(r, unit(v), 0.97)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		checkShape(t, ix.cur.g)
+	}
+}
+
 // Vectors say who they are and of which version: every one that a search returns was its id's at that time, each id is
 // returned once, and those of a batch come together.
 func TestSlotsAreUsedAgainBesideSearches(t *testing.T) {
