@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -106,6 +109,35 @@ func TestAQuickReportIsSmaller(t *testing.T) {
 	}
 	if n := len(r.Curves[0].Seeds); n != 2 {
 		t.Errorf("%d seeds, want 2", n)
+	}
+}
+
+func TestAPeerThatFailsIsLeftOut(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "peer")
+	script := "#!/bin/sh\necho '{\"peer\":\"p\",\"version\":\"1\"}'\nread -r line\necho '{\"error\":\"no room\"}'\n"
+	if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if exec.Command(program).Run() != nil {
+		t.Skip("no shell here")
+	}
+	d := mixture{rows: 300, dim: 384, queries: 10, seed: 1}.make("mixture")
+	d.truth = exact(d, topK, nil)
+	r := &runner{
+		report: newReport("small"), ctx: t.Context(), o: &options{repeats: 1, widest: 16}, cpu: lastCore(),
+		made: map[string]made{"hnswlib": {program: program}}, shop: workshop{dir: t.TempDir()}, log: func(string, ...any) {},
+	}
+	if err := r.compare(d, 0.98, 2, true); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, row := range r.Rows {
+		if row.Value == nil && strings.Contains(row.Note, "no room") {
+			n++
+		}
+	}
+	if n < 3 || len(r.Curves) != len(modes) {
+		t.Errorf("%d rows say that there was no room, %d curves", n, len(r.Curves))
 	}
 }
 
