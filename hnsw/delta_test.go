@@ -160,6 +160,31 @@ func TestChangesNeedAFileOfTheirOwn(t *testing.T) {
 	}
 }
 
+// Other vectors under the same ids make a file with the same header: changes behind it would be lost.
+func TestChangesAreNotSavedBehindAnotherFileOfTheSameHeader(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "index.hnsw")
+	ix := filled(t, clusters(41, 100, 16), Options{})
+	other := filled(t, clusters(42, 100, 16), Options{})
+	if err := ix.SaveFile(path); err != nil {
+		t.Fatal(err)
+	}
+	opened := mustOpen(t, path, OpenOptions{})
+	if err := other.SaveFile(path); err != nil {
+		t.Fatal(err)
+	}
+	for name, ix := range map[string]*Index{"saved": ix, "opened": opened} {
+		header := ix.home.header
+		if !bytes.Equal(header, other.home.header) {
+			t.Fatal("headers differ")
+		}
+		vary(t, ix, 1, 3)
+		if err := ix.SaveChanges(); !errors.Is(err, ErrMismatch) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	same(t, other, path)
+}
+
 // weaviate#1635, #1637, #8908: a log whose end a crash had torn. What was saved before is there, and what is saved next.
 func TestATornChangeIsCutOff(t *testing.T) {
 	ix, path, _ := mappable(t)

@@ -29,6 +29,7 @@ type home struct {
 	base    int64 // length of it without changes
 	at      int64 // and with them
 	header  []byte
+	foot    uint32 // checksum of the footer, which depends on all of it
 	number  uint32 // of changes
 	after   uint32 // checksum of the last
 	torn    *CorruptionError
@@ -210,8 +211,13 @@ func (h *home) append(header, patches []byte) (err error) {
 	if err != nil {
 		return err
 	}
-	now := make([]byte, headerSize)
-	if _, err := file.ReadAt(now, 0); err != nil || info.Size() < h.at || !bytes.Equal(now, h.header) {
+	now := make([]byte, headerSize+crcSize)
+	head, foot := now[:headerSize], now[headerSize:]
+	_, err = file.ReadAt(head, 0)
+	if err == nil {
+		_, err = file.ReadAt(foot, h.base-crcSize)
+	}
+	if err != nil || info.Size() < h.at || !bytes.Equal(head, h.header) || le.Uint32(foot) != h.foot {
 		return errors.Join(fmt.Errorf("%w: %s is another file now", ErrMismatch, h.path), err)
 	}
 	if info.Size() > h.at {

@@ -33,6 +33,7 @@ type indexFile struct {
 	mayTear bool   // the last may be incomplete
 	torn    *CorruptionError
 	header  []byte
+	foot    uint32 // checksum of the footer
 
 	unread bool // links are mapped, and yet to be verified
 }
@@ -141,7 +142,8 @@ func (f *indexFile) readSums(head []byte) error {
 	if !bytes.Equal(foot, footerOf(head, crc32.Checksum(sums, castagnoli), f.size)) {
 		return f.corrupt(partName("footer"), f.sums, "checksum")
 	}
-	f.after = le.Uint32(foot[footerSize-crcSize:])
+	f.foot = le.Uint32(foot[footerSize-crcSize:])
+	f.after = f.foot
 	f.sumOf = make([]uint32, f.count)
 	for i := range f.sumOf {
 		f.sumOf[i] = le.Uint32(sums[crcSize*i:])

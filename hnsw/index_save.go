@@ -81,6 +81,7 @@ func (h *home) look(f *os.File) error {
 	}
 	_, err = f.ReadAt(sum[:], h.at-crcSize)
 	h.after = le.Uint32(sum[:])
+	h.foot = h.after
 	return err
 }
 

@@ -43,7 +43,7 @@ func Open(path string, o OpenOptions) (*Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	ix.home = &home{path: path, base: int64(f.size), at: int64(f.end), header: f.header, number: f.number, after: f.after, torn: f.torn}
+	ix.home = &home{path: path, base: int64(f.size), at: int64(f.end), header: f.header, foot: f.foot, number: f.number, after: f.after, torn: f.torn}
 	f.r, f.mapped, f.deltas = nil, nil, nil
 	if o.Workers > 0 {
 		ix.o.Workers = o.Workers
