@@ -89,22 +89,20 @@ func (t *table) dead(slot uint32) bool {
 	return m.dead[i>>6].Load()>>(i&63)&1 != 0
 }
 
-// alive returns the first run of slots that are not dead, from a slot on; it is empty at the end.
+// alive returns the first run of slots that are not dead, from a slot on; it is empty at the end, and only there,
+// whoever dies meanwhile.
 func (t *table) alive(from, to uint32) (uint32, uint32) {
 	for from < to {
 		m, i := t.at(from)
-		dead := m.dead[i>>6].Load() >> (i & 63)
+		dead, rest := m.dead[i>>6].Load()>>(i&63), 64-i&63
 		if skip := uint32(bits.TrailingZeros64(^dead)); skip > 0 {
-			from += min(skip, 64-i&63)
+			from += min(skip, rest)
 			continue
 		}
-		end := from
-		for end < to {
+		end := from + min(uint32(bits.TrailingZeros64(dead)), rest)
+		for run := uint32(64); end < to && end&63 == 0 && run == 64 && end-from < codesBlock; end += run {
 			m, i := t.at(end)
-			run := min(uint32(bits.TrailingZeros64(m.dead[i>>6].Load()>>(i&63))), 64-i&63)
-			if end += run; run < 64-i&63 || end-from >= codesBlock {
-				break
-			}
+			run = uint32(bits.TrailingZeros64(m.dead[i>>6].Load()))
 		}
 		return from, min(end, to)
 	}
