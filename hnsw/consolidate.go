@@ -324,6 +324,7 @@ func (g *Graph) countList(c *linker, t *table, slot, delta uint32) {
 
 // part notes that nobody names a dead slot any more. What it names does not count.
 func (g *Graph) part(slot uint32) {
+	delete(g.upkeep.followers, slot)
 	g.upkeep.apart.add(slot)
 	g.upkeep.aparts.Add(1)
 	g.upkeep.limbo = append(g.upkeep.limbo, parted{slot, g.readers.epoch.Load()})

@@ -72,7 +72,7 @@ func (g *Graph) promote(c *linker, t *table, first uint32) {
 		atomic.StoreUint32(&list[0], uint32(len(ids))|hasTwins)
 	}
 	c.found = c.found[:0]
-	g.exchange(c, t, first, heir, 0, nil)
+	g.exchange(c, t, first, heir, 0)
 	g.unchain(t, first)
 	g.linkAbove(c, t, heir, 0)
 }

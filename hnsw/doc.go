@@ -51,9 +51,9 @@
 // portions, beside everything else. Slots of a Graph are not used again.
 //
 // An Index consolidates on its own, a little with every write, and does use slots again. A vector much like the one it
-// replaces takes the place of that one in the graph, which costs a small part of linking it; after some such steps,
-// when it may have drifted away from its neighbours, it is linked properly. What is much replaced is found as well
-// as what is not.
+// replaces takes the place of that one in the graph, which costs a small part of linking it, and whose slot is mostly
+// free at once; when it has drifted far from where its neighbours were looked for, it is linked properly. What is much
+// replaced is found as well as what is not.
 //
 // # Concurrency
 //

@@ -31,8 +31,8 @@ type idChunk struct {
 	id [chunkSlots]uint64 // written before the slot is published, not after
 	// A slot is visible in versions from born on, below until if that is not 0.
 	born, until [chunkSlots]atomic.Uint64
-	// drift tells how far the vector is from where its neighbours were searched for; see put.
-	drift [chunkSlots]float32
+	// from has the signs of the vector whose place was inherited first, 0 where none was; see put.
+	from [chunkSlots]uint64
 }
 
 // unborn is later than any version.
@@ -77,7 +77,7 @@ func (c *contents) reuse(slot uint32, id, born uint64) {
 	chunk.born[i].Store(born)
 	chunk.until[i].Store(0)
 	chunk.id[i] = id
-	chunk.drift[i] = 0
+	chunk.from[i] = 0
 }
 
 // bury kills the retired whom nobody sees any more.

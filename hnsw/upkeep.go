@@ -1,6 +1,9 @@
 package hnsw
 
-import "sync/atomic"
+import (
+	"slices"
+	"sync/atomic"
+)
 
 // upkeep is the state of a consolidation, which is done in portions: between them everything else may go on. It
 // belongs to who holds linking; others may read aparts.
@@ -13,6 +16,20 @@ type upkeep struct {
 	limbo     []parted
 	reuse     bool        // whether spare is wanted
 	spare     [2][]uint32 // apart, and nobody is there any more: free to be used again; of layer 0, and above
+
+	// followers lists who names a slot that has inherited its place without being named by it, as far as is known: all
+	// of them once they have been met, so that they can be told who inherits the place next.
+	followers map[uint32][]uint32
+}
+
+// follow notes that owner names slot.
+func (u *upkeep) follow(slot, owner uint32) {
+	if u.followers == nil {
+		u.followers = map[uint32][]uint32{}
+	}
+	if all := u.followers[slot]; !slices.Contains(all, owner) {
+		u.followers[slot] = append(all, owner)
+	}
 }
 
 // parted is a slot that nobody names any more. Its lists stay until all searches that may stand there have left.

@@ -5,18 +5,15 @@ import (
 	"sync/atomic"
 )
 
-// heirs tells who has taken the place of a dead slot, if anybody has.
-type heirs func(dead uint32) (heir uint32, ok bool)
-
 // linkNow links one slot, the one at the mark or one below it that is used again. Where like is the slot of a row
 // much like its own, and alike is set, it may inherit the place of that one instead of looking for its own; the
 // result says so.
-func (g *Graph) linkNow(slot, like uint32, alike bool, of heirs) (inherited bool) {
+func (g *Graph) linkNow(slot, like uint32, alike bool) (inherited bool) {
 	g.lockLinks()
 	defer g.linking.Unlock()
 	c := &linker{scratch: g.borrow(), alone: true}
 	defer g.release(c.scratch)
-	if inherited = alike && g.inherit(c, slot, like, of); !inherited {
+	if inherited = alike && g.inherit(c, slot, like); !inherited {
 		if first, found := g.linkSlot(c, slot); found {
 			g.chain(twin{slot, first})
 		}
@@ -37,22 +34,22 @@ func (g *Graph) inheritEf() int { return g.o.M + g.o.M/4 }
 //
 // It returns false, having done nothing, when that cannot be or would not be good: old is no node, or has twins; few
 // of those around it are alive; one of them has the very row of slot.
-func (g *Graph) inherit(c *linker, slot, old uint32, of heirs) bool {
+func (g *Graph) inherit(c *linker, slot, old uint32) bool {
 	t := g.hold()
 	defer g.let()
 	c.aimAt(t, slot)
-	if t.nextTwin(old) != 0 || !g.around(c, t, slot, old, 0, of) || len(c.found) < g.o.M/2 {
+	if t.nextTwin(old) != 0 || !g.around(c, t, slot, old, 0) || len(c.found) < g.o.M/2 {
 		return false
 	}
 	if _, found := c.sameRow(t, slot); found {
 		return false
 	}
-	g.settle(c, t, slot, old, 0, of)
+	g.settle(c, t, slot, old, 0)
 	level, had := levelOf(g.o.Seed, slot, g.o.M), levelOf(g.o.Seed, old, g.o.M)
 	for layer := 1; layer <= min(level, had); layer++ {
 		c.aimAt(t, slot)
-		if g.around(c, t, slot, old, layer, of) {
-			g.settle(c, t, slot, old, layer, of)
+		if g.around(c, t, slot, old, layer) {
+			g.settle(c, t, slot, old, layer)
 		}
 	}
 	g.linkAbove(c, t, slot, had)
@@ -60,12 +57,12 @@ func (g *Graph) inherit(c *linker, slot, old uint32, of heirs) bool {
 }
 
 // around leaves in c.found who is alive around old on a layer, as seen from slot, at which c aims.
-func (g *Graph) around(c *linker, t *table, slot, old uint32, layer int, of heirs) bool {
+func (g *Graph) around(c *linker, t *table, slot, old uint32, layer int) bool {
 	names, _ := neighbours(g.list(t, old, layer), MaxSlots, c.old[:0])
 	c.old = names
 	alive := c.stay[:0]
 	for _, id := range names {
-		if id, ok := g.living(t, id, layer, of); ok && !slices.Contains(alive, id) {
+		if id, ok := g.living(t, id, layer); ok && !slices.Contains(alive, id) {
 			alive = append(alive, id)
 		}
 	}
@@ -89,7 +86,7 @@ func (g *Graph) around(c *linker, t *table, slot, old uint32, layer int, of heir
 }
 
 // settle links slot with the best of c.found, in the place of old.
-func (g *Graph) settle(c *linker, t *table, slot, old uint32, layer int, of heirs) {
+func (g *Graph) settle(c *linker, t *table, slot, old uint32, layer int) {
 	g.chooseBeside(c, t, slot, c.found, g.capacity(layer)-1, 0)
 	out := append(c.out, old)
 	if layer == 0 {
@@ -99,7 +96,7 @@ func (g *Graph) settle(c *linker, t *table, slot, old uint32, layer int, of heir
 	}
 	replace(g.list(t, slot, layer), out)
 	c.out = out
-	g.exchange(c, t, old, slot, layer, of)
+	g.exchange(c, t, old, slot, layer)
 	for _, r := range c.fresh {
 		mu := g.lock(r.slot())
 		g.addLink(c, t, r.slot(), slot, r.near(), layer)
@@ -107,8 +104,9 @@ func (g *Graph) settle(c *linker, t *table, slot, old uint32, layer int, of heir
 	}
 }
 
-// leave is called when nobody sees old any more, whose place heir has inherited: the way to what lies around is by
-// heir from now on. So walks that come to old do not go on to others that are dead.
+// leave is called when nobody sees old any more, whose place heir has inherited. Where all who named old are known,
+// none of them does now, and its slot is free as soon as searches have left it. Otherwise the way to what lies around is
+// by heir from now on, so that walks that come to old do not go on to others that are dead.
 func (g *Graph) leave(old, heir uint32) {
 	g.lockLinks()
 	defer g.linking.Unlock()
@@ -116,6 +114,13 @@ func (g *Graph) leave(old, heir uint32) {
 	defer g.release(c.scratch)
 	t := g.hold()
 	defer g.let()
+	u := &g.upkeep
+	for _, owner := range u.followers[old] {
+		if g.rename(c, t, owner, old, heir) {
+			u.follow(heir, owner)
+		}
+	}
+	delete(u.followers, old)
 	g.forgetIn(t, heir, old)
 	names, _ := neighbours(g.list(t, old, 0), MaxSlots, c.old[:0])
 	c.old = names
@@ -124,13 +129,38 @@ func (g *Graph) leave(old, heir uint32) {
 			g.attach(c, t, heir, id)
 		}
 	}
-	mu := g.lock(old)
-	defer mu.Unlock()
 	for _, id := range names {
 		t.inDegree(id).Add(^uint32(0))
 	}
+	if t.inDegree(old).Load() == 0 && levelOf(g.o.Seed, old, g.o.M) == 0 && t.nextTwin(old) == 0 && uint32(g.entry.Load()) != old {
+		u.gone.remove(old)
+		g.part(old)
+		return
+	}
+	mu := g.lock(old)
 	replace(g.list(t, old, 0), append(c.out[:0], heir))
+	mu.Unlock()
 	t.inDegree(heir).Add(1)
+	u.follow(heir, old)
+}
+
+// rename makes a slot that names old on layer 0 name heir instead, and says whether it did name old.
+func (g *Graph) rename(c *linker, t *table, owner, old, heir uint32) bool {
+	mu := g.lock(owner)
+	list := g.list(t, owner, 0)
+	ids, _ := neighbours(list, MaxSlots, c.ids[:0])
+	i := slices.Index(ids, old)
+	twice := owner == heir || slices.Contains(ids, heir)
+	if i >= 0 && !twice {
+		atomic.StoreUint32(&list[1+i], heir)
+		t.inDegree(old).Add(^uint32(0))
+		t.inDegree(heir).Add(1)
+	}
+	mu.Unlock()
+	if i >= 0 && twice {
+		g.forgetIn(t, owner, old)
+	}
+	return i >= 0 && !twice
 }
 
 // forgetIn takes a slot out of the layer-0 list of another.
@@ -147,22 +177,18 @@ func (g *Graph) forgetIn(t *table, owner, slot uint32) {
 }
 
 // living returns a slot if it is alive, or the node that has taken its place.
-func (g *Graph) living(t *table, slot uint32, layer int, of heirs) (uint32, bool) {
+func (g *Graph) living(t *table, slot uint32, layer int) (uint32, bool) {
 	if t.routable(slot) {
 		return slot, true
 	}
-	if of == nil {
-		return 0, false
-	}
-	heir, ok := of(slot)
-	ok = ok && !t.dead(heir) && levelOf(g.o.Seed, heir, g.o.M) >= layer && g.list(t, heir, layer)[0]&^hasTwins > 0
-	return heir, ok
+	heir := g.lastHeir(t, slot)
+	return heir, t.routable(heir) && levelOf(g.o.Seed, heir, g.o.M) >= layer && g.list(t, heir, layer)[0]&^hasTwins > 0
 }
 
 // exchange makes the neighbours of old, and those in c.found, that name it on a layer name heir instead, and old name heir. Nobody
 // names heir yet. Where a neighbour names somebody dead, it is made to name who took its place: so places that change all
 // the time do not fill with what was there.
-func (g *Graph) exchange(c *linker, t *table, old, heir uint32, layer int, of heirs) {
+func (g *Graph) exchange(c *linker, t *table, old, heir uint32, layer int) {
 	names, _ := neighbours(g.list(t, old, layer), MaxSlots, c.old[:0])
 	c.old = names
 	owners := append(c.stay[:0], names...)
@@ -171,7 +197,17 @@ func (g *Graph) exchange(c *linker, t *table, old, heir uint32, layer int, of he
 			owners = append(owners, r.slot())
 		}
 	}
+	if layer == 0 {
+		for _, owner := range g.upkeep.followers[old] {
+			if !slices.Contains(owners, owner) {
+				owners = append(owners, owner)
+			}
+		}
+		delete(g.upkeep.followers, old)
+	}
 	c.stay = owners
+	out, _ := neighbours(g.list(t, heir, layer), MaxSlots, c.out[:0])
+	c.out = out
 	for _, owner := range owners {
 		if owner == heir {
 			continue
@@ -186,7 +222,7 @@ func (g *Graph) exchange(c *linker, t *table, old, heir uint32, layer int, of he
 					continue
 				}
 				var ok bool
-				if is, ok = g.living(t, was, layer, of); !ok {
+				if is, ok = g.living(t, was, layer); !ok {
 					continue
 				}
 			}
@@ -203,6 +239,9 @@ func (g *Graph) exchange(c *linker, t *table, old, heir uint32, layer int, of he
 			ids[i] = is
 			atomic.StoreUint32(&list[1+i], is)
 			g.count(t, is, layer, 1)
+			if layer == 0 && (is != heir || !slices.Contains(out, owner)) {
+				g.upkeep.follow(is, owner)
+			}
 		}
 		mu.Unlock()
 	}
@@ -267,14 +306,14 @@ func (g *Graph) addSpare(slot uint32) {
 	g.upkeep.spare[above] = append(g.upkeep.spare[above], slot)
 }
 
-// takeSpare returns a slot to be used again, if there is one: to inherit the place of another, preferably one that
-// reaches upper layers as that one does.
-func (g *Graph) takeSpare(like uint32, alike bool) (uint32, bool) {
+// takeSpare returns a slot to be used again, if there is one. Of those that reach upper layers it returns as many as
+// there ought to be.
+func (g *Graph) takeSpare() (uint32, bool) {
 	g.linking.Lock()
 	defer g.linking.Unlock()
 	spare := &g.upkeep.spare
 	above := 0
-	if alike && levelOf(g.o.Seed, like, g.o.M) > 0 || !alike && g.o.M*len(spare[1]) > len(spare[0])+len(spare[1]) {
+	if g.o.M*len(spare[1]) > len(spare[0])+len(spare[1]) {
 		above = 1
 	}
 	if len(spare[above]) == 0 {
