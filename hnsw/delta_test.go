@@ -160,6 +160,34 @@ func TestChangesNeedAFileOfTheirOwn(t *testing.T) {
 	}
 }
 
+// A file from a machine without codes gets them when it is changed on one with them.
+func TestChangingAFileThatHasNoCodes(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "index.hnsw")
+	ix := newTestIndex(t, 64, Options{M: 4})
+	plain := *ix.cur.g.table.Load()
+	if plain.turn == nil {
+		t.Skip("no codes here")
+	}
+	plain.turn, plain.walks = nil, false
+	ix.cur.g.table.Store(&plain)
+	for id, v := range clusters(43, 200, 64) {
+		if err := ix.Add(uint64(id), v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := ix.SaveFile(path); err != nil {
+		t.Fatal(err)
+	}
+	ix = mustOpen(t, path, OpenOptions{})
+	for round := range 2 {
+		vary(t, ix, round, 5)
+		if err := ix.SaveChanges(); err != nil {
+			t.Fatal(err)
+		}
+		same(t, ix, path)
+	}
+}
+
 // Other vectors under the same ids make a file with the same header: changes behind it would be lost.
 func TestChangesAreNotSavedBehindAnotherFileOfTheSameHeader(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "index.hnsw")

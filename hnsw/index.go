@@ -35,7 +35,7 @@ type Index struct {
 	current atomic.Pointer[contents] // cur, for searches
 	closed  atomic.Bool
 	home    *home // under writing
-	moved   bool  // the index was built anew since it was saved
+	moved   bool  // the index was built anew since it was saved, or has other sections than its file
 	finders sync.Pool
 }
 

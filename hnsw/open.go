@@ -44,6 +44,8 @@ func Open(path string, o OpenOptions) (*Index, error) {
 		return nil, err
 	}
 	ix.home = &home{path: path, base: int64(f.size), at: int64(f.end), header: f.header, foot: f.foot, number: f.number, after: f.after, torn: f.torn}
+	// A file from where codes are not kept, or from where they are, cannot be changed piece by piece.
+	ix.moved = f.codes != ix.cur.g.headerOf().codes
 	f.r, f.mapped, f.deltas = nil, nil, nil
 	if o.Workers > 0 {
 		ix.o.Workers = o.Workers
