@@ -116,7 +116,7 @@ func (g *Graph) leave(old, heir uint32) {
 	defer g.let()
 	u := &g.upkeep
 	for _, owner := range u.followers[old] {
-		if g.rename(c, t, owner, old, heir) {
+		if !u.apart.has(owner) && g.rename(c, t, owner, old, heir) { // what those name who are apart does not count
 			u.follow(heir, owner)
 		}
 	}
@@ -199,7 +199,7 @@ func (g *Graph) exchange(c *linker, t *table, old, heir uint32, layer int) {
 	}
 	if layer == 0 {
 		for _, owner := range g.upkeep.followers[old] {
-			if !slices.Contains(owners, owner) {
+			if !g.upkeep.apart.has(owner) && !slices.Contains(owners, owner) {
 				owners = append(owners, owner)
 			}
 		}
