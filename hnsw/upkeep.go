@@ -20,6 +20,18 @@ type upkeep struct {
 	// followers lists who names a slot that has inherited its place without being named by it, as far as is known: all
 	// of them once they have been met, so that they can be told who inherits the place next.
 	followers map[uint32][]uint32
+	// heirs tells who inherited the place of a slot that somebody may still see; leaving has the same slots.
+	heirs   map[uint32]uint32
+	leaving slotSet
+}
+
+// bequeath notes that the place of a slot is another's.
+func (u *upkeep) bequeath(slot, heir uint32) {
+	if u.heirs == nil {
+		u.heirs = map[uint32]uint32{}
+	}
+	u.heirs[slot] = heir
+	u.leaving.add(slot)
 }
 
 // follow notes that owner names slot.

@@ -53,6 +53,7 @@ func (g *Graph) inherit(c *linker, slot, old uint32) bool {
 		}
 	}
 	g.linkAbove(c, t, slot, had)
+	g.upkeep.bequeath(old, slot)
 	return true
 }
 
@@ -81,7 +82,9 @@ func (g *Graph) around(c *linker, t *table, slot, old uint32, layer int) bool {
 	slices.Sort(c.found)
 	c.found = c.found[:min(len(c.found), g.inheritEf())]
 	c.walkAll(g, t, g.bound.Load(), layer, g.inheritEf(), 0, false, true)
-	c.found = slices.DeleteFunc(c.found, func(r rank) bool { return r.slot() == old || r.slot() == slot })
+	c.found = slices.DeleteFunc(c.found, func(r rank) bool {
+		return r.slot() == old || r.slot() == slot || g.upkeep.leaving.has(r.slot())
+	})
 	return len(c.found) > 0
 }
 
@@ -115,6 +118,8 @@ func (g *Graph) leave(old, heir uint32) {
 	t := g.hold()
 	defer g.let()
 	u := &g.upkeep
+	delete(u.heirs, old)
+	u.leaving.remove(old)
 	for _, owner := range u.followers[old] {
 		if !u.apart.has(owner) && g.rename(c, t, owner, old, heir) { // what those name who are apart does not count
 			u.follow(heir, owner)
@@ -129,13 +134,11 @@ func (g *Graph) leave(old, heir uint32) {
 			g.attach(c, t, heir, id)
 		}
 	}
+	if g.quit(t, old) {
+		return
+	}
 	for _, id := range names {
 		t.inDegree(id).Add(^uint32(0))
-	}
-	if t.inDegree(old).Load() == 0 && levelOf(g.o.Seed, old, g.o.M) == 0 && t.nextTwin(old) == 0 && uint32(g.entry.Load()) != old {
-		u.gone.remove(old)
-		g.part(old)
-		return
 	}
 	mu := g.lock(old)
 	replace(g.list(t, old, 0), append(c.out[:0], heir))
@@ -144,8 +147,26 @@ func (g *Graph) leave(old, heir uint32) {
 	u.follow(heir, old)
 }
 
+// quit parts with a dead slot that nobody names, if that is known: of upper layers it is not.
+func (g *Graph) quit(t *table, slot uint32) bool {
+	u := &g.upkeep
+	if t.inDegree(slot).Load() != 0 || levelOf(g.o.Seed, slot, g.o.M) > 0 || t.routable(slot) || u.apart.has(slot) ||
+		u.leaving.has(slot) || uint32(g.entry.Load()) == slot {
+		return false
+	}
+	for _, id := range g.list(t, slot, 0)[1:][:g.list(t, slot, 0)[0]&^hasTwins] {
+		t.inDegree(id).Add(^uint32(0))
+	}
+	u.gone.remove(slot)
+	g.part(slot)
+	return true
+}
+
 // rename makes a slot that names old on layer 0 name heir instead, and says whether it did name old.
 func (g *Graph) rename(c *linker, t *table, owner, old, heir uint32) bool {
+	if g.upkeep.apart.has(owner) {
+		return false
+	}
 	mu := g.lock(owner)
 	list := g.list(t, owner, 0)
 	ids, _ := neighbours(list, MaxSlots, c.ids[:0])
@@ -178,10 +199,14 @@ func (g *Graph) forgetIn(t *table, owner, slot uint32) {
 
 // living returns a slot if it is alive, or the node that has taken its place.
 func (g *Graph) living(t *table, slot uint32, layer int) (uint32, bool) {
-	if t.routable(slot) {
+	heir := slot
+	for g.upkeep.leaving.has(heir) {
+		heir = g.upkeep.heirs[heir]
+	}
+	if heir == slot && t.routable(slot) {
 		return slot, true
 	}
-	heir := g.lastHeir(t, slot)
+	heir = g.lastHeir(t, heir)
 	return heir, t.routable(heir) && levelOf(g.o.Seed, heir, g.o.M) >= layer && g.list(t, heir, layer)[0]&^hasTwins > 0
 }
 
@@ -209,7 +234,8 @@ func (g *Graph) exchange(c *linker, t *table, old, heir uint32, layer int) {
 	out, _ := neighbours(g.list(t, heir, layer), MaxSlots, c.out[:0])
 	c.out = out
 	for _, owner := range owners {
-		if owner == heir {
+		// What those name who are leaving is for those who still see them.
+		if owner == heir || g.upkeep.apart.has(owner) || g.upkeep.leaving.has(owner) {
 			continue
 		}
 		mu := g.lock(owner)
@@ -218,15 +244,15 @@ func (g *Graph) exchange(c *linker, t *table, old, heir uint32, layer int) {
 		for i := 0; i < len(ids); i++ {
 			was, is := ids[i], heir
 			if was != old {
-				if t.routable(was) {
-					continue
-				}
 				var ok bool
-				if is, ok = g.living(t, was, layer); !ok {
+				if is, ok = g.living(t, was, layer); !ok || is == was {
 					continue
 				}
 			}
 			g.count(t, was, layer, ^uint32(0))
+			if layer == 0 && was != old {
+				g.quit(t, was)
+			}
 			if is == owner || slices.Contains(ids, is) {
 				last := len(ids) - 1
 				ids[i] = ids[last]
