@@ -51,7 +51,7 @@ func (r *runner) compared(d *dataset, at float64, all []*contender, missing map[
 			cpu, rss = append(cpu, b.CPU.Seconds()), append(rss, float64(b.RSS)/float64(d.rows()))
 		}
 		r.add(fmt.Sprintf("%s, build CPU: %s", d, title), median(cpu), "s", "", "of the process; "+seedsNote(c.curves))
-		r.add(fmt.Sprintf("%s, memory of a vector: %s", d, title), rss[0], "B", "", "growth of the resident set over the first build, float32 rows included")
+		r.add(fmt.Sprintf("%s, memory of a vector: %s", d, title), rss[0], "B", "", memoryNote(c))
 		r.Curves = append(r.Curves, curveSet{Data: d.String(), Index: c.name(), Version: c.version(), Seeds: c.curves})
 	}
 	for _, p := range wanted(recipes(), r.o.peers) {
@@ -76,6 +76,14 @@ func seedsNote(curves []curve) string {
 		return "one seed"
 	}
 	return fmt.Sprintf("median of %d seeds", len(curves))
+}
+
+func memoryNote(c *contender) string {
+	const note = "growth of the resident set over the first build"
+	if c.peer.keeps {
+		return note + ", without the float32 rows, which it shares with its caller"
+	}
+	return note + ", float32 rows included where it has them"
 }
 
 // absent says why a peer is not there.

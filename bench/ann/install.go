@@ -21,6 +21,7 @@ type recipe struct {
 	probe string // header that tells whether it is there
 	dir   string // folder of the nested module, from peers
 	exact bool   // has no graph: one point, few queries
+	keeps bool   // keeps the slices it is given, which are not counted as its memory then
 	slow  bool   // takes a minute to compile: with --quick only when asked for
 }
 
@@ -29,9 +30,9 @@ func recipes() []recipe {
 		{peer: "hnswlib", whole: true, cc: "hnswlib.cc", pkg: "libhnswlib-dev", probe: "hnswlib/hnswlib.h"},
 		{peer: "faiss-flat", cc: "faiss.cc", flags: []string{"-fopenmp", "-lfaiss", "-lopenblas"}, pkg: "libfaiss-dev", probe: "faiss/IndexHNSW.h"},
 		{peer: "faiss-sq8", cc: "faiss.cc", flags: []string{"-DPEER_SQ", "-fopenmp", "-lfaiss", "-lopenblas"}, pkg: "libfaiss-dev", probe: "faiss/IndexHNSW.h"},
-		{peer: "coder", dir: ".", pkg: "./coder"},
+		{peer: "coder", dir: ".", pkg: "./coder", keeps: true},
 		{peer: "chromem", dir: ".", pkg: "./chromem", exact: true},
-		{peer: "weaviate", dir: "weaviate", pkg: ".", slow: true},
+		{peer: "weaviate", dir: "weaviate", pkg: ".", keeps: true, slow: true},
 	}
 }
 
