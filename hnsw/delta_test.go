@@ -209,6 +209,12 @@ func TestChangesAreNotSavedBehindAnotherFileOfTheSameHeader(t *testing.T) {
 		if err := ix.SaveChanges(); !errors.Is(err, ErrMismatch) {
 			t.Errorf("%s: %v", name, err)
 		}
+		if err := ix.Compact(t.Context()); err != nil || !ix.moved {
+			t.Fatal(err)
+		}
+		if err := ix.SaveChanges(); !errors.Is(err, ErrMismatch) {
+			t.Errorf("%s, to be written anew: %v", name, err)
+		}
 	}
 	same(t, other, path)
 }

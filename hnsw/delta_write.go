@@ -128,7 +128,7 @@ func (c *patches) add(s section, at uint64, p []byte) {
 // its code and its id. It is durable when SaveChanges returns; a crash before leaves what was saved before. When all
 // changes in the file take half as much as the rest, the file is written anew, as by SaveFile.
 //
-// Nobody else may write to the file.
+// Nobody else may write to the file. One that has replaced it is left alone (ErrMismatch).
 func (ix *Index) SaveChanges() error {
 	ix.writing.Lock()
 	defer ix.writing.Unlock()
@@ -141,6 +141,12 @@ func (ix *Index) SaveChanges() error {
 	case h.content == nil && !ix.moved: // nothing was written since it was opened
 		return nil
 	case ix.moved || h.at-h.base > h.base/2:
+		file, err := h.open()
+		if errors.Is(err, ErrMismatch) {
+			return fmt.Errorf("hnsw: save changes: %w", err)
+		} else if err == nil {
+			file.Close()
+		}
 		return ix.saveFile(h.path)
 	}
 	ix.cur.g.Repair()
@@ -200,16 +206,11 @@ func (p *picture) patchSlots(c *patches, was *remembered) error {
 	return nil
 }
 
-// append writes a change behind what there is and syncs it. What a crash has left there goes.
-func (h *home) append(header, patches []byte) (err error) {
+// open opens the file if it is the same still.
+func (h *home) open() (*os.File, error) {
 	file, err := os.OpenFile(h.path, os.O_RDWR, 0)
 	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	info, err := file.Stat()
-	if err != nil {
-		return err
+		return nil, err
 	}
 	now := make([]byte, headerSize+crcSize)
 	head, foot := now[:headerSize], now[headerSize:]
@@ -217,13 +218,25 @@ func (h *home) append(header, patches []byte) (err error) {
 	if err == nil {
 		_, err = file.ReadAt(foot, h.base-crcSize)
 	}
-	if err != nil || info.Size() < h.at || !bytes.Equal(head, h.header) || le.Uint32(foot) != h.foot {
-		return errors.Join(fmt.Errorf("%w: %s is another file now", ErrMismatch, h.path), err)
+	var size int64
+	if err == nil {
+		size, err = file.Seek(0, io.SeekEnd)
 	}
-	if info.Size() > h.at {
-		if err := file.Truncate(h.at); err != nil {
-			return err
-		}
+	if err != nil || size < h.at || !bytes.Equal(head, h.header) || le.Uint32(foot) != h.foot {
+		return nil, errors.Join(fmt.Errorf("%w: %s is another file now", ErrMismatch, h.path), err, file.Close())
+	}
+	return file, nil
+}
+
+// append writes a change behind what there is and syncs it. What a crash has left there goes.
+func (h *home) append(header, patches []byte) (err error) {
+	file, err := h.open()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	if err := file.Truncate(h.at); err != nil {
+		return err
 	}
 	p := make([]byte, deltaHead, deltaHead+headerSize+len(patches)+smallAlign)
 	p = append(append(p, header...), patches...)
