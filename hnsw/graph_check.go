@@ -176,7 +176,7 @@ func (l *lists) upper() error {
 		for layer := 1; layer <= int(level); layer++ {
 			list := l.g.list(l.t, uint32(slot), layer)
 			count := list[0]
-			if int(count) >= len(list) || count > 0 && l.none.has(uint32(slot)) {
+			if count >= uint32(len(list)) || count > 0 && l.none.has(uint32(slot)) {
 				return l.badList(uint32(slot), layer, "impossible count %#x", count)
 			}
 			for i, id := range list[1:] {
