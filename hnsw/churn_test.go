@@ -3,6 +3,7 @@ package hnsw
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -30,7 +31,8 @@ func TestTenThousandUpsertsOfFiftyVectors(t *testing.T) {
 	r := rand.New(rand.NewPCG(72, 72))
 	hot := anywhere(r, rows)
 	base := slices.Clone(rows)
-	var finished atomic.Bool
+	var finished, stopped atomic.Bool
+	var searches atomic.Int64
 	most := 0
 	writer := func() error {
 		defer finished.Store(true)
@@ -42,10 +44,15 @@ func TestTenThousandUpsertsOfFiftyVectors(t *testing.T) {
 				}
 			}
 			most = max(most, int(ix.cur.g.Bound()))
+			// A search that the system lets wait keeps slots from being used again: let some end.
+			for n := searches.Load() + 2; searches.Load() < n && !stopped.Load(); {
+				runtime.Gosched()
+			}
 		}
 		return nil
 	}
 	searcher := func() error {
+		defer stopped.Store(true)
 		for i := 0; !finished.Load(); i++ {
 			at := hot[i%len(hot)]
 			got, err := ix.Search(base[at], 10, IndexSearchOptions{})
@@ -59,6 +66,7 @@ func TestTenThousandUpsertsOfFiftyVectors(t *testing.T) {
 			if len(got) != 10 || len(seen) != 10 {
 				return fmt.Errorf("%d results, %d ids", len(got), len(seen))
 			}
+			searches.Add(1)
 		}
 		return nil
 	}

@@ -60,6 +60,7 @@ func (g *Graph) tend(live, killed int) {
 	defer g.linking.Unlock()
 	defer g.reclaim()
 	u := &g.upkeep
+	g.partLate(4 * killed)
 	if !u.running && (int(g.dead.Load())-int(u.aparts.Load()) <= live/16+32 || !g.beginRound()) {
 		return
 	}
@@ -172,6 +173,9 @@ func (g *Graph) purge(c *linker, t *table, owner uint32, layer int) {
 	}
 	replace(list, c.out)
 	mu.Unlock()
+	if t.dead(owner) || g.upkeep.leaving.has(owner) {
+		return // nobody is to come to it who does not now
+	}
 	for _, r := range c.fresh {
 		mu := g.lock(r.slot())
 		g.addLink(c, t, r.slot(), owner, r.near(), layer)

@@ -23,6 +23,7 @@ type upkeep struct {
 	// heirs tells who inherited the place of a slot that somebody may still see; leaving has the same slots.
 	heirs   map[uint32]uint32
 	leaving slotSet
+	left    []uint32 // slots that were still named when they left; see partLate
 }
 
 // bequeath notes that the place of a slot is another's.

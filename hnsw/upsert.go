@@ -145,6 +145,21 @@ func (g *Graph) leave(old, heir uint32) {
 	mu.Unlock()
 	t.inDegree(heir).Add(1)
 	u.follow(heir, old)
+	u.left = append(u.left, old)
+}
+
+// partLate looks at some of those who have left, and parts with whom nobody names any more.
+func (g *Graph) partLate(some int) {
+	u := &g.upkeep
+	t := g.hold()
+	defer g.let()
+	for range min(some, len(u.left)) {
+		slot := u.left[0]
+		u.left = u.left[1:]
+		if !u.apart.has(slot) && t.dead(slot) && !g.quit(t, slot) {
+			u.left = append(u.left, slot)
+		}
+	}
 }
 
 // quit parts with a dead slot that nobody names, if that is known: of upper layers it is not.
