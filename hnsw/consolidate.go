@@ -119,6 +119,12 @@ func (g *Graph) sweepLists(c *linker, t *table, slot uint32, from int) {
 // routable reports whether a slot is a neighbour worth having: alive, or with twins that may be.
 func (t *table) routable(slot uint32) bool { return !t.dead(slot) || t.nextTwin(slot) != 0 }
 
+// stays reports whether a neighbour is worth keeping in this round: one who goes and has just gained a twin is left to the
+// end of the round.
+func (g *Graph) stays(t *table, slot uint32) bool {
+	return t.routable(slot) && !g.upkeep.gone.has(slot)
+}
+
 // purge rewrites a list that names somebody who goes. Neighbours that stay were chosen already, and stay; in the
 // places of the others come the best of their neighbours, who in turn name the owner as if it were new: without that,
 // recall after deleting half is worse by 4 points.
@@ -131,7 +137,7 @@ func (g *Graph) purge(c *linker, t *table, owner uint32, layer int) {
 	}
 	stay, more, dead := c.stay[:0], c.more[:0], c.dead[:0]
 	for _, id := range old {
-		if t.routable(id) {
+		if g.stays(t, id) {
 			stay = append(stay, id)
 		} else {
 			dead = append(dead, id)
@@ -145,7 +151,7 @@ func (g *Graph) purge(c *linker, t *table, owner uint32, layer int) {
 		for _, id := range beyond {
 			switch {
 			case id == owner || slices.Contains(old, id):
-			case t.routable(id):
+			case g.stays(t, id):
 				more = append(more, id)
 			case len(dead) < farthest && !slices.Contains(dead, id):
 				dead = append(dead, id)
