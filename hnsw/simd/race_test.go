@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/lightctl/lightrag/hnsw/internal/arena"
 )
@@ -54,15 +55,17 @@ func writeAndMultiply(t *testing.T, synchronised bool) {
 		}
 		f()
 	}
+	// The detector remembers the last few uses of a word only: both go on long enough to meet on a busy machine.
+	end := time.Now().Add(500 * time.Millisecond)
 	var both sync.WaitGroup
 	both.Go(func() {
-		for i := range 100 {
-			guard(func() { m.Row(3)[7] = uint8(i) })
+		for i := uint8(0); time.Now().Before(end); i++ {
+			guard(func() { m.Row(3)[7] = i })
 		}
 	})
 	both.Go(func() {
 		q, out := NewQuery8(dim), make([]int32, 2)
-		for range 100 {
+		for time.Now().Before(end) {
 			guard(func() { DotMany8(&q, &m, []uint32{1, 3}, out) })
 		}
 	})
