@@ -25,7 +25,7 @@ func TestTheRaceDetectorSeesRowsAndKernels(t *testing.T) {
 	}
 	for _, how := range []string{"synchronised", "not synchronised"} {
 		child := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.count=1")
-		child.Env = append(os.Environ(), plan+"="+how, "GORACE=halt_on_error=1 exitcode=66")
+		child.Env = append(os.Environ(), plan+"="+how, "GOMAXPROCS=4", "GORACE=halt_on_error=1 exitcode=66")
 		out, err := child.CombinedOutput()
 		code := child.ProcessState.ExitCode()
 		if how == "synchronised" {
@@ -55,12 +55,13 @@ func writeAndMultiply(t *testing.T, synchronised bool) {
 		}
 		f()
 	}
-	// The detector remembers the last few uses of a word only: both go on long enough to meet on a busy machine.
+	// The detector remembers the last few uses of a word only: it is its first byte that is written, and both go on long
+	// enough to meet on a busy machine.
 	end := time.Now().Add(500 * time.Millisecond)
 	var both sync.WaitGroup
 	both.Go(func() {
 		for i := uint8(0); time.Now().Before(end); i++ {
-			guard(func() { m.Row(3)[7] = i })
+			guard(func() { m.Row(3)[0] = i })
 		}
 	})
 	both.Go(func() {
