@@ -3,6 +3,8 @@ package hnsw
 import (
 	"math"
 	"slices"
+
+	"github.com/lightctl/lightrag/hnsw/simd"
 )
 
 // MaxSlots is the largest number of slots of a Graph: a slot has 31 bits, so that a rank has room for a flag.
@@ -52,27 +54,7 @@ func (r rank) hit() Hit { return Hit{Slot: r.slot(), Score: r.score()} }
 
 // insert puts r into the sorted list, which keeps at most limit entries, and returns the list and the place
 // of r, or limit when there was no room for it.
-func insert(list []rank, r rank, limit int) ([]rank, int) {
-	if len(list) >= limit {
-		if r >= list[limit-1] {
-			return list, limit
-		}
-		list = list[:limit-1]
-	}
-	// Halving without a branch: which half it is nobody can guess.
-	lo := 0
-	for n := len(list); n > 0; {
-		half := (n + 1) >> 1
-		n -= half
-		if list[lo+half-1] < r {
-			lo += half
-		}
-	}
-	list = append(list, 0)
-	copy(list[lo+1:], list[lo:])
-	list[lo] = r
-	return list, lo
-}
+func insert(list []rank, r rank, limit int) ([]rank, int) { return simd.Insert(list, r, limit) }
 
 // sortedInsertLimit is the k up to which a scan keeps its best in a sorted list; above it, moving the list
 // about costs more than sorting everything once.

@@ -32,25 +32,33 @@ func offerGo[K ~uint64](pool []K, ids []uint32, near []int32) ([]K, int) {
 	first := limit
 	for i, id := range ids {
 		k := K(uint32(math.MaxInt32-near[i]))<<32 | K(id)<<1
-		if len(pool) == limit {
-			if limit == 0 || k >= pool[limit-1] {
-				continue
-			}
-			pool = pool[:limit-1]
-		}
-		// Halving without a branch.
-		lo := 0
-		for n := len(pool); n > 0; {
-			half := (n + 1) >> 1
-			n -= half
-			if pool[lo+half-1] < k {
-				lo += half
-			}
-		}
-		pool = pool[:len(pool)+1]
-		copy(pool[lo+1:], pool[lo:])
-		pool[lo] = k
-		first = min(first, lo)
+		var at int
+		pool, at = Insert(pool, k, limit)
+		first = min(first, at)
 	}
 	return pool, first
+}
+
+// Insert puts k into the sorted pool, which keeps at most limit keys, and returns the pool and the place of k, or limit
+// where there was no room for it.
+func Insert[K ~uint64](pool []K, k K, limit int) ([]K, int) {
+	if len(pool) >= limit {
+		if limit == 0 || k >= pool[limit-1] {
+			return pool, limit
+		}
+		pool = pool[:limit-1]
+	}
+	// Halving without a branch: which half it is nobody can guess.
+	lo := 0
+	for n := len(pool); n > 0; {
+		half := (n + 1) >> 1
+		n -= half
+		if pool[lo+half-1] < k {
+			lo += half
+		}
+	}
+	pool = append(pool, k)
+	copy(pool[lo+1:], pool[lo:])
+	pool[lo] = k
+	return pool, lo
 }
