@@ -30,9 +30,7 @@ func (db *DB) Query(ctx context.Context, q Query) (*Result, error) {
 	if err == nil && q.Stream != nil {
 		err = q.Stream(Event{Type: EventDone, Usage: r.Usage, Timings: r.Timings})
 	}
-	if lerr := db.saveLedgerNowAndThen(); lerr != nil { // the answer is good all the same
-		db.opts.Logger.Warn("lightrag: the token ledger was not saved", "error", lerr)
-	}
+	db.recordQuery(&q, r.Usage)
 	if err != nil {
 		return r, fmt.Errorf("lightrag: query: %w", err)
 	}
@@ -137,6 +135,3 @@ func answerInput(q *Query, r *Result) llm.Input {
 	}
 	return in
 }
-
-// Ledger returns the calls and tokens spent by task since the store was made.
-func (db *DB) Ledger() map[string]llm.Usage { return db.ledger.snapshot() }

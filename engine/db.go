@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/lightctl/lightrag/format"
 	"github.com/lightctl/lightrag/graphstore"
@@ -25,8 +24,7 @@ type DB struct {
 	ledger  ledger
 	prompt  atomic.Pointer[promptCount] // of the last query
 
-	ledgerSaved atomic.Int64 // Unix seconds
-	progress    sync.Mutex   // one Options.Progress call at a time
+	progress sync.Mutex // one Options.Progress call at a time
 
 	calls      chan struct{} // model calls for documents in flight
 	refreshing chan struct{} // held by the one refresher
@@ -106,6 +104,9 @@ func Open(dir string, o Options) (*DB, error) {
 			o.Logger.Warn("lightrag: the token ledger cannot be read and starts again", "error", err)
 		}
 	}
+	if !o.ReadOnly {
+		db.ledger.flush = db.flushLedger
+	}
 	index.start(store)
 	return db, nil
 }
@@ -161,23 +162,6 @@ func (db *DB) begin(write bool) error {
 }
 
 func (db *DB) end() { db.active.Done() }
-
-func (db *DB) saveLedger() error {
-	if db.opts.ReadOnly {
-		return nil
-	}
-	return db.ledger.save(func(b []byte) error { return db.store.SetMeta(ledgerMeta, b) })
-}
-
-// saveLedgerNowAndThen saves at most once a minute: a question does not wait
-// for a disk. Close saves the rest.
-func (db *DB) saveLedgerNowAndThen() error {
-	last, now := db.ledgerSaved.Load(), time.Now().Unix()
-	if now-last < 60 || !db.ledgerSaved.CompareAndSwap(last, now) {
-		return nil
-	}
-	return db.saveLedger()
-}
 
 // Identity returns what was fixed when the store was created.
 func (db *DB) Identity() Identity {

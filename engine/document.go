@@ -50,11 +50,12 @@ type DocumentReport struct {
 	Chunks       int
 	Entities     int // distinct entities it contributes to
 	Relations    int
-	Malformed    int    // records that no rule could recover
-	Removed      int    // NUL bytes and invalid UTF-8 sequences taken out
-	FailedChunks int    // skipped under KeepRest
-	Original     string // StatusDuplicate: the id that holds this text
-	Err          error  // StatusFailed, StatusConflict
+	Malformed    int            // records that no rule could recover
+	Removed      int            // NUL bytes and invalid UTF-8 sequences taken out
+	FailedChunks int            // without a usable answer; skipped under KeepRest
+	Failures     []ChunkFailure // these chunks, by order, as far as this call met them
+	Original     string         // StatusDuplicate: the id that holds this text
+	Err          error          // StatusFailed, StatusConflict
 }
 
 // Report is the outcome of an Insert, Resume or Retry: one row per document in

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/lightctl/lightrag/format"
+	"github.com/lightctl/lightrag/llm"
 )
 
 // DocumentInfo is a stored document.
@@ -17,11 +18,13 @@ type DocumentInfo struct {
 	Relations int
 	Malformed int
 	Removed   int
-	Failed    int // chunks that were skipped
+	Failed    int            // chunks without a usable answer
+	Failures  []ChunkFailure // these chunks, by order; of processed documents, from Document only
 	Error     string
 	Created   time.Time
 	Updated   time.Time
 	Metadata  map[string]string
+	Usage     llm.Usage // model calls for it so far, over all attempts; summaries belong to no document
 }
 
 // Documents returns all documents in the order they were accepted.
@@ -65,6 +68,7 @@ func (db *DB) Document(id string) (*DocumentInfo, []ChunkHit, error) {
 		}
 	}
 	info := db.documentInfo(doc, &d)
+	info.Failures = storedFailures(rows)
 	return &info, chunks, nil
 }
 
@@ -82,5 +86,8 @@ func (db *DB) documentInfo(id format.DocID, d *format.Document) DocumentInfo {
 		ID: d.ID, Path: d.Path, Status: status, Chunks: int(d.Chunks), Entities: int(d.Entities),
 		Relations: int(d.Relations), Malformed: int(d.Malformed), Removed: int(d.Removed), Failed: int(d.Failed),
 		Error: d.Error, Created: time.Unix(d.Created, 0).UTC(), Updated: time.Unix(d.Updated, 0).UTC(), Metadata: d.Metadata,
+		Usage: llm.Usage{
+			Calls: int(d.Calls), PromptTokens: int(d.PromptTokens), CachedTokens: int(d.CachedTokens), CompletionTokens: int(d.CompletionTokens),
+		},
 	}
 }

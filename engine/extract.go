@@ -145,11 +145,16 @@ func contribution(doc format.DocID, chunks []graphstore.Chunk, results []chunkRe
 		chunk, res := &chunks[i], &results[i]
 		c.Chunks = append(c.Chunks, graphstore.ChunkContribution{
 			ID: chunk.ID, Order: chunk.Order, Keywords: res.records.Keywords, CacheKeys: res.keys,
+			Malformed: uint32(res.records.Malformed), Failure: res.failure(),
 		})
 		c.Malformed += uint32(res.records.Malformed)
 		if res.failed != nil {
 			c.Failed++
 		}
+		c.Usage.Calls += uint64(res.usage.Calls)
+		c.Usage.PromptTokens += uint64(res.usage.PromptTokens)
+		c.Usage.CachedTokens += uint64(res.usage.CachedTokens)
+		c.Usage.CompletionTokens += uint64(res.usage.CompletionTokens)
 		key := format.FragmentKey{Doc: doc, Order: chunk.Order}
 		for j := range res.records.Entities {
 			e := &res.records.Entities[j]
@@ -168,13 +173,4 @@ func contribution(doc format.DocID, chunks []graphstore.Chunk, results []chunkRe
 		}
 	}
 	return c
-}
-
-func firstFailure(results []chunkResult) error {
-	for i := range results {
-		if results[i].failed != nil {
-			return results[i].failed
-		}
-	}
-	return nil
 }

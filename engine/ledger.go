@@ -2,49 +2,115 @@ package engine
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
 	"sync"
+	"time"
 
 	"github.com/lightctl/lightrag/llm"
 )
 
-const ledgerMeta = "ledger"
+const (
+	ledgerMeta  = "ledger"
+	ledgerEvery = time.Second // between two writes of it
+	loggedCalls = 64          // questions whose cost is kept one by one
+	loggedText  = 160         // bytes of a question that are kept
+)
 
-// ledger counts model calls and tokens by task, over the life of a store.
+// QueryCost is what one question cost.
+type QueryCost struct {
+	Time  time.Time `json:"time"`
+	Text  string    `json:"text"` // its beginning
+	Mode  Mode      `json:"mode"`
+	Usage llm.Usage `json:"usage"`
+}
+
+// QueryCosts is what questions cost. Those that the cache or the offline pair
+// answered cost nothing and are not counted.
+type QueryCosts struct {
+	Count int         `json:"count"` // over the life of the store
+	Usage llm.Usage   `json:"usage"`
+	Last  []QueryCost `json:"last"` // the newest 64, oldest first
+}
+
+// ledger counts model calls and tokens over the life of a store: by task, and
+// of questions. What documents cost stands in their rows. It is saved at most
+// once a second in the background, so that no question waits for a disk, and
+// at the end of every Insert and in Close: a process that is killed loses the
+// counts of its last second.
 type ledger struct {
 	mu    sync.Mutex
-	tasks map[string]llm.Usage
+	state ledgerState
 	dirty bool
+	timer *time.Timer // runs when there is something to save
+	flush func()      // nil: never saved
 
 	saving sync.Mutex // so that an older state never overwrites a newer one
 }
 
-func (l *ledger) add(t llm.Task, u llm.Usage) {
+type ledgerState struct {
+	Tasks   map[string]llm.Usage `json:"tasks"`
+	Queries QueryCosts           `json:"queries"`
+}
+
+func (l *ledger) add(task string, u llm.Usage) {
 	if u == (llm.Usage{}) {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.tasks == nil {
-		l.tasks = make(map[string]llm.Usage)
+	if l.state.Tasks == nil {
+		l.state.Tasks = make(map[string]llm.Usage)
 	}
-	l.tasks[t.String()] = l.tasks[t.String()].Add(u)
-	l.dirty = true
+	l.state.Tasks[task] = l.state.Tasks[task].Add(u)
+	l.changed()
 }
 
-func (l *ledger) snapshot() map[string]llm.Usage {
+func (l *ledger) addQuery(c QueryCost) {
+	if c.Usage == (llm.Usage{}) {
+		return
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	out := make(map[string]llm.Usage, len(l.tasks))
-	for k, v := range l.tasks {
-		out[k] = v
+	q := &l.state.Queries
+	q.Count++
+	q.Usage = q.Usage.Add(c.Usage)
+	if len(q.Last) >= loggedCalls {
+		q.Last = slices.Delete(q.Last, 0, len(q.Last)-loggedCalls+1)
 	}
+	q.Last = append(q.Last, c)
+	l.changed()
+}
+
+// changed sees to it that what was added is saved. l.mu is held.
+func (l *ledger) changed() {
+	l.dirty = true
+	if l.flush != nil && l.timer == nil {
+		l.timer = time.AfterFunc(ledgerEvery, l.flush)
+	}
+}
+
+func (l *ledger) byTask() map[string]llm.Usage {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	out := make(map[string]llm.Usage, len(l.state.Tasks))
+	maps.Copy(out, l.state.Tasks)
 	return out
+}
+
+func (l *ledger) queries() QueryCosts {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	q := l.state.Queries
+	q.Last = slices.Clone(q.Last)
+	return q
 }
 
 func (l *ledger) load(b []byte) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return json.Unmarshal(b, &l.tasks)
+	return json.Unmarshal(b, &l.state)
 }
 
 // save writes the encoded ledger, if anything was added since it was last
@@ -58,7 +124,7 @@ func (l *ledger) save(write func([]byte) error) error {
 	}
 	if err != nil {
 		l.mu.Lock()
-		l.dirty = true
+		l.dirty = true // for the next one that adds
 		l.mu.Unlock()
 	}
 	return err
@@ -67,9 +133,52 @@ func (l *ledger) save(write func([]byte) error) error {
 func (l *ledger) take() ([]byte, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.timer != nil {
+		l.timer.Stop()
+		l.timer = nil
+	}
 	if !l.dirty {
 		return nil, nil
 	}
 	l.dirty = false
-	return json.Marshal(l.tasks)
+	return json.Marshal(&l.state)
+}
+
+// recordQuery books what a question cost. It does not wait for a disk.
+func (db *DB) recordQuery(q *Query, u llm.Usage) {
+	db.ledger.addQuery(QueryCost{Time: db.opts.now().UTC().Truncate(time.Second), Text: cutBytes(q.Text, loggedText), Mode: q.Mode, Usage: u})
+}
+
+// cutBytes returns the longest beginning of s of at most n bytes that ends
+// between two characters.
+func cutBytes(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "")
+}
+
+// Ledger returns the calls and tokens spent by task since the store was made.
+func (db *DB) Ledger() map[string]llm.Usage { return db.ledger.byTask() }
+
+// QueryCosts returns what questions cost.
+func (db *DB) QueryCosts() QueryCosts { return db.ledger.queries() }
+
+// saveLedger writes what was counted since the last time.
+func (db *DB) saveLedger() error {
+	if db.opts.ReadOnly {
+		return nil
+	}
+	return db.ledger.save(func(b []byte) error { return db.store.SetMeta(ledgerMeta, b) })
+}
+
+// flushLedger is saveLedger in the background.
+func (db *DB) flushLedger() {
+	if db.begin(true) != nil { // Close saves it, or cannot
+		return
+	}
+	defer db.end()
+	if err := db.saveLedger(); err != nil {
+		db.opts.Logger.Warn("lightrag: the token ledger was not saved", "error", err)
+	}
 }

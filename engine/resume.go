@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/lightctl/lightrag/format"
+	"github.com/lightctl/lightrag/graphstore"
 )
 
 // retry makes failed documents pending again, and processed ones some of whose
@@ -41,7 +42,7 @@ func (r *run) retry(ids []string) error {
 		}
 	}
 	for _, id := range failed {
-		err := r.db.store.SetStatus(r.ctx, id, format.StatusPending, "", 0)
+		err := r.db.store.SetStatus(r.ctx, id, graphstore.Attempt{Status: format.StatusPending})
 		if err != nil && !errors.Is(err, ErrNotFound) { // deleted meanwhile
 			return err
 		}

@@ -28,6 +28,7 @@ func (db *DB) Retrieve(ctx context.Context, q Query) (*Result, error) {
 		return nil, fmt.Errorf("lightrag: retrieve: %w", err)
 	}
 	r.Timings.Total = time.Since(start)
+	db.recordQuery(&q, r.Usage)
 	return r, nil
 }
 

@@ -161,7 +161,7 @@ func (r *run) start(j *job) error {
 	}
 	d, err := view.Document(j.doc)
 	if err == nil && d.Status != format.StatusPending && d.Status != format.StatusProcessing {
-		r.documentDone(j, &d, nil)
+		r.documentDone(j, &d, nil, nil)
 		view.Close()
 		release(true)
 		return nil
@@ -171,7 +171,7 @@ func (r *run) start(j *job) error {
 	}
 	view.Close()
 	if errors.Is(err, ErrNotFound) {
-		r.documentDone(j, nil, fmt.Errorf("%w: the document was deleted while it waited", err))
+		r.documentDone(j, nil, fmt.Errorf("%w: the document was deleted while it waited", err), nil)
 		release(true)
 		return nil
 	}
@@ -214,53 +214,58 @@ func (r *run) start(j *job) error {
 // conclude commits a document or records why it failed. It reports whether
 // the document is settled.
 func (r *run) conclude(j *job, results []chunkResult, err error) bool {
-	var failed uint32
+	c := contribution(j.doc, j.chunks, results)
+	failures := failures(j.chunks, results)
+	if err == nil && len(failures) > 0 && r.db.opts.ChunkPolicy == FailDocument {
+		err = failedDocument(failures, len(j.chunks))
+	}
 	if err == nil {
 		var info graphstore.CommitInfo
-		c := contribution(j.doc, j.chunks, results)
-		failed = c.Failed
-		if failed > 0 && r.db.opts.ChunkPolicy == FailDocument {
-			err = fmt.Errorf("lightrag: %d of %d chunks could not be extracted: %w", failed, len(j.chunks), firstFailure(results))
-		} else {
-			info, err = r.db.commit(r.ctx, c, j.chunks, r.single)
-			if err == nil {
-				r.documentCommitted(j, info, c)
-				return true
-			}
+		if info, err = r.db.commit(r.ctx, c, j.chunks, r.single); err == nil {
+			r.documentCommitted(j, info, c, failures)
+			return true
 		}
 	}
+	at := graphstore.Attempt{Status: format.StatusFailed, Cause: err.Error(), Failed: c.Failed, Usage: c.Usage}
 	if fatal(r.ctx, err) {
 		r.cancel(err)
-		r.documentDone(j, nil, err)
+		r.documentDone(j, nil, err, failures)
+		at.Status, at.Cause, at.Failed = format.StatusPending, "", 0
+		if at.Usage != (graphstore.Usage{}) { // what was paid is booked, whatever ended the call
+			if serr := r.db.store.SetStatus(context.WithoutCancel(r.ctx), j.doc, at); serr != nil && !errors.Is(serr, ErrNotFound) {
+				r.db.opts.Logger.Warn("lightrag: the cost of a document was not booked", "error", serr)
+			}
+		}
 		return false
 	}
-	serr := r.db.store.SetStatus(r.ctx, j.doc, format.StatusFailed, err.Error(), failed)
+	serr := r.db.store.SetStatus(r.ctx, j.doc, at)
 	if errors.Is(serr, ErrNotFound) {
 		serr = nil
 	}
 	if serr != nil {
 		r.cancel(serr)
 	}
-	r.documentDone(j, nil, err)
+	r.documentDone(j, nil, err, failures)
 	return serr == nil
 }
 
-func (r *run) documentCommitted(j *job, info graphstore.CommitInfo, c graphstore.Contribution) {
+func (r *run) documentCommitted(j *job, info graphstore.CommitInfo, c graphstore.Contribution, failures []ChunkFailure) {
 	r.mu.Lock()
 	rep := &r.report.Documents[j.row]
 	rep.Status = StatusProcessed
 	rep.Chunks = len(j.chunks)
 	rep.Entities, rep.Relations = info.Entities, info.Relations
-	rep.Malformed, rep.FailedChunks = int(c.Malformed), int(c.Failed)
+	rep.Malformed, rep.FailedChunks, rep.Failures = int(c.Malformed), int(c.Failed), failures
 	r.mu.Unlock()
 	r.step(func(p *Progress) { p.DocumentsDone++ })
 }
 
 // documentDone reports a document that this run did not commit: d is its
 // stored row when another run finished it, err why it failed.
-func (r *run) documentDone(j *job, d *format.Document, err error) {
+func (r *run) documentDone(j *job, d *format.Document, err error, failures []ChunkFailure) {
 	r.mu.Lock()
 	rep := &r.report.Documents[j.row]
+	rep.Failures, rep.FailedChunks = failures, len(failures)
 	switch {
 	case d != nil && d.Status == format.StatusProcessed:
 		rep.Status = StatusProcessed

@@ -27,7 +27,8 @@ type Stats struct {
 	Views ViewStats             `json:"views"`
 
 	CachedAnswers int                  `json:"cached_answers"`
-	Ledger        map[string]llm.Usage `json:"ledger"` // calls and tokens by task, over the life of the store
+	Ledger        map[string]llm.Usage `json:"ledger"`  // calls and tokens by task, over the life of the store
+	Queries       QueryCosts           `json:"queries"` // of it, what questions cost
 }
 
 // DiskStats is what the store takes on disk and in its caches.
@@ -80,7 +81,7 @@ func (db *DB) Stats() (*Stats, error) {
 		},
 		Index:  db.index.stats(),
 		Views:  ViewStats{Open: g.Views, Oldest: g.OldestView},
-		Ledger: db.Ledger(),
+		Ledger: db.Ledger(), Queries: db.QueryCosts(),
 	}
 	answers, err := db.store.AnswerStats()
 	if err != nil {

@@ -31,6 +31,9 @@ type Document struct {
 	Created    int64  // Unix seconds
 	Updated    int64
 	Metadata   map[string]string
+
+	// What its model calls cost so far, over all attempts.
+	Calls, PromptTokens, CachedTokens, CompletionTokens uint64
 }
 
 // Chunk is the text of one chunk (table c), written when its document is
@@ -50,6 +53,8 @@ type ChunkRow struct {
 	LineTokens    uint32     // tokens of its context line
 	Keywords      []string   // content keywords, when the model gave some
 	CacheKeys     [][32]byte // extraction answers this chunk was made from
+	Malformed     uint32     // records no parser could recover
+	Failure       string     // why nothing could be extracted; empty = nothing went wrong
 }
 
 // Fragment is what one record of one answer says about one owner (table f).

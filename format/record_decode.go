@@ -46,6 +46,14 @@ func DecodeDocument(b []byte, v *Document) error {
 			v.Updated = f.int64()
 		case 15:
 			v.Metadata = f.stringMap()
+		case 16:
+			v.Calls = f.uint64()
+		case 17:
+			v.PromptTokens = f.uint64()
+		case 18:
+			v.CachedTokens = f.uint64()
+		case 19:
+			v.CompletionTokens = f.uint64()
 		default:
 			f.skip()
 		}
@@ -77,6 +85,7 @@ func DecodeChunk(b []byte, v *Chunk) error {
 
 // DecodeChunkRow reads what AppendChunkRow wrote.
 func DecodeChunkRow(b []byte, v *ChunkRow) error {
+	failure := v.Failure
 	*v = ChunkRow{Keywords: v.Keywords[:0], CacheKeys: v.CacheKeys[:0]}
 	f := openFields(b)
 	for f.next() {
@@ -93,6 +102,10 @@ func DecodeChunkRow(b []byte, v *ChunkRow) error {
 			v.Keywords = f.strings(v.Keywords)
 		case 6:
 			v.CacheKeys = f.hashes(v.CacheKeys)
+		case 7:
+			v.Malformed = f.uint32()
+		case 8:
+			v.Failure = f.string(failure)
 		default:
 			f.skip()
 		}

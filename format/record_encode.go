@@ -29,18 +29,26 @@ func AppendDocument(dst []byte, v *Document) []byte {
 	dst = appendString(dst, 12, v.Error)
 	dst = appendInt(dst, 13, v.Created)
 	dst = appendInt(dst, 14, v.Updated)
-	if len(v.Metadata) == 0 {
+	dst = appendStringMap(dst, 15, v.Metadata)
+	dst = appendUint(dst, 16, v.Calls)
+	dst = appendUint(dst, 17, v.PromptTokens)
+	dst = appendUint(dst, 18, v.CachedTokens)
+	return appendUint(dst, 19, v.CompletionTokens)
+}
+
+func appendStringMap(dst []byte, field int, m map[string]string) []byte {
+	if len(m) == 0 {
 		return dst
 	}
-	keys := slices.Sorted(maps.Keys(v.Metadata))
+	keys := slices.Sorted(maps.Keys(m))
 	size := uvarintLen(uint64(len(keys)))
 	for _, k := range keys {
-		size += textLen(k) + textLen(v.Metadata[k])
+		size += textLen(k) + textLen(m[k])
 	}
-	dst = appendBytesHead(dst, 15, size)
+	dst = appendBytesHead(dst, field, size)
 	dst = binary.AppendUvarint(dst, uint64(len(keys)))
 	for _, k := range keys {
-		dst = appendText(appendText(dst, k), v.Metadata[k])
+		dst = appendText(appendText(dst, k), m[k])
 	}
 	return dst
 }
@@ -62,14 +70,14 @@ func AppendChunkRow(dst []byte, v *ChunkRow) []byte {
 	dst = appendUint(dst, 3, uint64(v.VectorVersion))
 	dst = appendUint(dst, 4, uint64(v.LineTokens))
 	dst = appendStrings(dst, 5, v.Keywords)
-	if len(v.CacheKeys) == 0 {
-		return dst
+	if len(v.CacheKeys) > 0 {
+		dst = appendBytesHead(dst, 6, 32*len(v.CacheKeys))
+		for i := range v.CacheKeys {
+			dst = append(dst, v.CacheKeys[i][:]...)
+		}
 	}
-	dst = appendBytesHead(dst, 6, 32*len(v.CacheKeys))
-	for i := range v.CacheKeys {
-		dst = append(dst, v.CacheKeys[i][:]...)
-	}
-	return dst
+	dst = appendUint(dst, 7, uint64(v.Malformed))
+	return appendString(dst, 8, v.Failure)
 }
 
 // AppendFragment appends the encoding of v to dst.

@@ -76,10 +76,11 @@ var (
 var recordCodecs = []recordCodec{
 	codecOf("document", Document{ID: "doc-1", Path: "a/b.txt", Hash: hash1, Status: StatusFailed, Generation: 2, Chunks: 3, Entities: 4,
 		Relations: 5, Malformed: 6, Removed: 7, Failed: 8, Error: "no answer", Created: 1700000000, Updated: -1,
-		Metadata: map[string]string{"lang": "de", "": "empty key", "author": ""}}, AppendDocument, DecodeDocument, draw[Document]),
+		Metadata: map[string]string{"lang": "de", "": "empty key", "author": ""},
+		Calls:    9, PromptTokens: 1 << 40, CachedTokens: 10, CompletionTokens: 11}, AppendDocument, DecodeDocument, draw[Document]),
 	codecOf("chunk", Chunk{ID: 7, Path: "p", Tokens: 300, Text: "Text with \x00 and \xff."}, AppendChunk, DecodeChunk, draw[Chunk]),
 	codecOf("chunk row", ChunkRow{Doc: 1, Order: 2, VectorVersion: 3, LineTokens: 4, Keywords: []string{"a", "", "b"},
-		CacheKeys: [][32]byte{hash1, {}, hash2}}, AppendChunkRow, DecodeChunkRow, draw[ChunkRow]),
+		CacheKeys: [][32]byte{hash1, {}, hash2}, Malformed: 5, Failure: "no records"}, AppendChunkRow, DecodeChunkRow, draw[ChunkRow]),
 	codecOf("fragment", Fragment{Class: ClassExtracted, Chunk: 9, Type: "person", Description: "A person.", Keywords: []string{"k1", "k2"},
 		Weight: -1500000, Relation: 77}, AppendFragment, DecodeFragment, draw[Fragment]),
 	codecOf("aggregate", Aggregate{Mentions: 10, Extracted: 8, Weight: 12 * WeightScale, Types: []Count{{"org", 3}, {"person", 5}},

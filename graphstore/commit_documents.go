@@ -39,6 +39,7 @@ func (tx *txn) documentCommitted(p *plan, c *Contribution) error {
 	row.Status, row.Error = format.StatusProcessed, ""
 	row.Generation++
 	row.Malformed, row.Failed = c.Malformed, c.Failed
+	c.Usage.add(&row)
 	row.Updated = tx.s.opts.Now().Unix()
 	return tx.setDocument(p.doc, &row, &p.docRow)
 }

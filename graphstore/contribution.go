@@ -106,7 +106,7 @@ func (p *Prepared) readChunks(s *Store, r *rows) (map[ChunkID]uint32, error) {
 			id: cc.ID,
 			row: format.ChunkRow{
 				Doc: p.c.Doc, Order: cc.Order, LineTokens: uint32(s.measure.ChunkLine(stored.Text)),
-				Keywords: cc.Keywords, CacheKeys: cc.CacheKeys,
+				Keywords: cc.Keywords, CacheKeys: cc.CacheKeys, Malformed: cc.Malformed, Failure: cc.Failure,
 			},
 			vector: cc.Vector,
 		})

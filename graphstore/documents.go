@@ -191,13 +191,13 @@ func (tx *txn) resume(doc DocID, old *format.Document) error {
 	return tx.setDocument(doc, &row, old)
 }
 
-// SetStatus records how far a document has come; cause says why it failed. A
-// document becomes processed by Commit only. The error matches ErrNotFound for
-// an unknown document.
-func (s *Store) SetStatus(ctx context.Context, doc DocID, status format.DocumentStatus, cause string, failedChunks uint32) error {
+// SetStatus records how far a document has come and what that cost. A document
+// becomes processed by Commit only. The error matches ErrNotFound for an
+// unknown document.
+func (s *Store) SetStatus(ctx context.Context, doc DocID, a Attempt) error {
 	object := fmt.Sprint(uint32(doc))
-	if status < format.StatusPending || status > format.StatusFailed || status == format.StatusProcessed {
-		return opError("set status of document", object, invalidf("status %d", status))
+	if a.Status < format.StatusPending || a.Status > format.StatusFailed || a.Status == format.StatusProcessed {
+		return opError("set status of document", object, invalidf("status %d", a.Status))
 	}
 	if err := ctx.Err(); err != nil {
 		return opError("set status of document", object, err)
@@ -211,8 +211,9 @@ func (s *Store) SetStatus(ctx context.Context, doc DocID, status format.Document
 			return ErrNotFound
 		}
 		row := old
-		row.Status, row.Error, row.Failed = status, cause, failedChunks
+		row.Status, row.Error, row.Failed = a.Status, a.Cause, a.Failed
 		row.Updated = s.opts.Now().Unix()
+		a.Usage.add(&row)
 		return tx.setDocument(doc, &row, &old)
 	})
 	return opError("set status of document", object, err)

@@ -40,7 +40,7 @@ func TestRegisterStatuses(t *testing.T) {
 	if dup := step("b", "1", false, Duplicate); dup.Original != "a" {
 		t.Errorf("original %q", dup.Original)
 	}
-	if err := s.SetStatus(ctx, a.Doc, format.StatusFailed, "no reason", 2); err != nil {
+	if err := s.SetStatus(ctx, a.Doc, Attempt{Status: format.StatusFailed, Cause: "no reason", Failed: 2, Usage: Usage{Calls: 3, PromptTokens: 20}}); err != nil {
 		t.Fatal(err)
 	}
 	step("a", "1", false, Resumed)
@@ -60,7 +60,7 @@ func TestRegisterStatuses(t *testing.T) {
 	checked(t, s)
 	step("a", "3", false, Unchanged)
 	step("c", "1", false, Registered)
-	if err := s.SetStatus(ctx, 999, format.StatusFailed, "", 0); !errors.Is(err, ErrNotFound) {
+	if err := s.SetStatus(ctx, 999, Attempt{Status: format.StatusFailed}); !errors.Is(err, ErrNotFound) {
 		t.Error(err)
 	}
 	v, err := s.View()

@@ -89,6 +89,29 @@ type ChunkContribution struct {
 	Keywords  []string
 	CacheKeys [][32]byte
 	Vector    []float32 // nil: the chunk becomes stale
+	Malformed uint32    // records that no parser could recover
+	Failure   string    // why nothing could be extracted; empty = nothing went wrong
+}
+
+// Usage is what model calls cost.
+type Usage struct {
+	Calls, PromptTokens, CachedTokens, CompletionTokens uint64
+}
+
+// add counts u towards a document.
+func (u *Usage) add(row *format.Document) {
+	row.Calls += u.Calls
+	row.PromptTokens += u.PromptTokens
+	row.CachedTokens += u.CachedTokens
+	row.CompletionTokens += u.CompletionTokens
+}
+
+// Attempt is what became of a document that was worked on and not committed.
+type Attempt struct {
+	Status format.DocumentStatus // not StatusProcessed
+	Cause  string                // why Status is failed
+	Failed uint32                // chunks without a usable answer
+	Usage  Usage                 // what it cost; counts towards the document
 }
 
 // Contribution is everything one document adds to the graph. Fragments of one
@@ -99,6 +122,7 @@ type Contribution struct {
 	Entities          []EntityFragment
 	Relations         []RelationFragment
 	Malformed, Failed uint32 // for the document's row
+	Usage             Usage  // what it cost; counts towards the document
 	// ListedSources says that the fragments of an entity list all its sources,
 	// as in a graph taken over from elsewhere: a relation then implies nothing
 	// about an entity that has fragments of its own.
@@ -206,6 +230,7 @@ type Chunk struct {
 	Text     string
 	Tokens   uint32
 	Keywords []string
+	Failure  string // why nothing could be extracted from it
 }
 
 // Counts of what a view holds; documents of every status.

@@ -160,7 +160,7 @@ func (r *rows) fullChunk(doc DocID, order uint32, row *format.Document, text *fo
 		c.Path = row.Path
 	}
 	visible, _, _, err := r.chunkRow(text.ID)
-	c.Keywords = visible.Keywords
+	c.Keywords, c.Failure = visible.Keywords, visible.Failure
 	return c, err
 }
 

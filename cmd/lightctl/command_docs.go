@@ -43,20 +43,22 @@ func (a *app) docsCommand() *cobra.Command {
 
 // documentJSON is a row of the document table.
 type documentJSON struct {
-	ID           string            `json:"id"`
-	Path         string            `json:"path"`
-	Status       string            `json:"status"`
-	Chunks       int               `json:"chunks"`
-	Entities     int               `json:"entities"`
-	Relations    int               `json:"relations"`
-	Malformed    int               `json:"malformed"`
-	Removed      int               `json:"removed"`
-	FailedChunks int               `json:"failed_chunks"`
-	Error        *string           `json:"error"`
-	Created      time.Time         `json:"created"`
-	Updated      time.Time         `json:"updated"`
-	Metadata     map[string]string `json:"metadata,omitempty"`
-	Passages     []passageJSON     `json:"passages,omitempty"`
+	ID           string             `json:"id"`
+	Path         string             `json:"path"`
+	Status       string             `json:"status"`
+	Chunks       int                `json:"chunks"`
+	Entities     int                `json:"entities"`
+	Relations    int                `json:"relations"`
+	Malformed    int                `json:"malformed"`
+	Removed      int                `json:"removed"`
+	FailedChunks int                `json:"failed_chunks"`
+	Error        *string            `json:"error"`
+	Created      time.Time          `json:"created"`
+	Updated      time.Time          `json:"updated"`
+	Metadata     map[string]string  `json:"metadata,omitempty"`
+	LLM          usageJSON          `json:"llm"`
+	Failures     []chunkFailureJSON `json:"failures,omitempty"`
+	Passages     []passageJSON      `json:"passages,omitempty"`
 }
 
 type passageJSON struct {
@@ -66,8 +68,25 @@ type passageJSON struct {
 	Content string `json:"content"`
 }
 
+// chunkFailureJSON is a chunk without a usable answer.
+type chunkFailureJSON struct {
+	Order int    `json:"order"`
+	Error string `json:"error"`
+}
+
+func newFailuresJSON(list []engine.ChunkFailure) []chunkFailureJSON {
+	var out []chunkFailureJSON
+	for _, f := range list {
+		out = append(out, chunkFailureJSON{f.Order, message(f.Err)})
+	}
+	return out
+}
+
 func newDocumentJSON(d *engine.DocumentInfo) documentJSON {
+	var u usageJSON
+	u.add(d.Usage, 0)
 	return documentJSON{
+		LLM: u, Failures: newFailuresJSON(d.Failures),
 		ID: d.ID, Path: d.Path, Status: string(d.Status), Chunks: d.Chunks, Entities: d.Entities,
 		Relations: d.Relations, Malformed: d.Malformed, Removed: d.Removed, FailedChunks: d.Failed,
 		Error: orNull(d.Error), Created: d.Created, Updated: d.Updated, Metadata: d.Metadata,
@@ -134,8 +153,18 @@ func (a *app) docsShow(id string) error {
 	if d.Malformed+d.Removed+d.Failed > 0 {
 		t.row("lost", fmt.Sprintf("%d malformed records, %d unusable bytes or sequences removed, %d chunks failed", d.Malformed, d.Removed, d.Failed))
 	}
+	for i, f := range d.Failures {
+		if i == maxListed && a.verbose == 0 {
+			t.row("failed chunks", plural(len(d.Failures)-i, "more chunk"))
+			break
+		}
+		t.row(fmt.Sprintf("chunk %d", f.Order), message(f.Err))
+	}
 	if d.Error != "" {
 		t.row("error", d.Error)
+	}
+	if d.Usage.Calls > 0 {
+		t.row("model calls", usageText(d.Usage))
 	}
 	t.row("updated", d.Updated.Format(time.DateTime))
 	if err := t.flush(); err != nil {

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/lightctl/lightrag/engine"
+	"github.com/lightctl/lightrag/llm"
 )
 
 func (a *app) statsCommand() *cobra.Command {
@@ -59,9 +61,23 @@ func (a *app) stats() error {
 	t.row("cached answers", s.CachedAnswers)
 	for _, k := range slices.Sorted(maps.Keys(s.Ledger)) {
 		u := s.Ledger[k]
-		t.row("spent on "+k, fmt.Sprintf("%s, %d + %d tokens", plural(u.Calls, "call"), u.PromptTokens, u.CompletionTokens))
+		t.row("spent on "+k, usageText(u))
+	}
+	if q := s.Queries; q.Count > 0 {
+		t.row("questions", fmt.Sprintf("%d that were not answered from the cache: %s", q.Count, usageText(q.Usage)))
+		for _, c := range q.Last[max(0, len(q.Last)-a.verbose*10):] {
+			t.row("  "+c.Time.Format(time.DateTime), usageText(c.Usage)+": "+c.Text)
+		}
 	}
 	return t.flush()
+}
+
+func usageText(u llm.Usage) string {
+	s := fmt.Sprintf("%s, %d + %d tokens", plural(u.Calls, "call"), u.PromptTokens, u.CompletionTokens)
+	if u.CachedTokens > 0 {
+		s += fmt.Sprintf(" (%d of the first cached by the server)", u.CachedTokens)
+	}
+	return s
 }
 
 func (a *app) printFindings(found []engine.Finding) error {

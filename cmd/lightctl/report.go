@@ -23,17 +23,18 @@ type indexReport struct {
 
 // reportRow is one document.
 type reportRow struct {
-	ID           string  `json:"id"`
-	Path         string  `json:"path"`
-	Status       string  `json:"status"`
-	Chunks       int     `json:"chunks"`
-	Entities     int     `json:"entities"`
-	Relations    int     `json:"relations"`
-	Malformed    int     `json:"malformed"`
-	Error        *string `json:"error"`
-	Original     string  `json:"original,omitempty"`      // of a duplicate
-	Removed      int     `json:"removed,omitempty"`       // unusable bytes and sequences
-	FailedChunks int     `json:"failed_chunks,omitempty"` // without usable answer
+	ID           string             `json:"id"`
+	Path         string             `json:"path"`
+	Status       string             `json:"status"`
+	Chunks       int                `json:"chunks"`
+	Entities     int                `json:"entities"`
+	Relations    int                `json:"relations"`
+	Malformed    int                `json:"malformed"`
+	Error        *string            `json:"error"`
+	Original     string             `json:"original,omitempty"`      // of a duplicate
+	Removed      int                `json:"removed,omitempty"`       // unusable bytes and sequences
+	FailedChunks int                `json:"failed_chunks,omitempty"` // without usable answer
+	Failures     []chunkFailureJSON `json:"failures,omitempty"`      // these chunks
 }
 
 // reportTotals are sums over the rows.
@@ -56,6 +57,7 @@ type usageJSON struct {
 	Calls            int `json:"calls"`
 	Cached           int `json:"cached"`
 	PromptTokens     int `json:"prompt_tokens"`
+	CachedTokens     int `json:"cached_tokens"`
 	CompletionTokens int `json:"completion_tokens"`
 }
 
@@ -63,6 +65,7 @@ func (u *usageJSON) add(x llm.Usage, cached int) {
 	u.Calls += x.Calls
 	u.Cached += cached
 	u.PromptTokens += x.PromptTokens
+	u.CachedTokens += x.CachedTokens
 	u.CompletionTokens += x.CompletionTokens
 }
 
@@ -98,7 +101,7 @@ func (r *indexReport) document(d *engine.DocumentReport) {
 	row := &reportRow{
 		ID: d.ID, Path: d.Path, Status: string(d.Status), Chunks: d.Chunks, Entities: d.Entities,
 		Relations: d.Relations, Malformed: d.Malformed, Original: d.Original, Removed: d.Removed,
-		FailedChunks: d.FailedChunks,
+		FailedChunks: d.FailedChunks, Failures: newFailuresJSON(d.Failures),
 	}
 	if d.Err != nil {
 		row.Error = orNull(message(d.Err))
@@ -147,6 +150,9 @@ func (a *app) printReport(r *indexReport) error {
 				note := fmt.Sprintf("%s, %s, %s", plural(d.Chunks, "chunk"), plural(d.Entities, "entity"), plural(d.Relations, "relation"))
 				if d.FailedChunks > 0 {
 					note += fmt.Sprintf("; %s without a usable answer", plural(d.FailedChunks, "chunk"))
+					if len(d.Failures) > 0 {
+						note += fmt.Sprintf(", the first is %d: %s", d.Failures[0].Order, clip(d.Failures[0].Error, 120))
+					}
 				}
 				if d.Removed > 0 {
 					note += fmt.Sprintf("; %d unusable bytes or sequences removed", d.Removed)
