@@ -227,33 +227,22 @@ func (v *View) Relations(fn func(*Relation) error) error {
 	if v.err != nil {
 		return v.err
 	}
-	ids := slices.Collect(v.v.Relations())
-	slices.SortFunc(ids, func(x, y format.RelationID) int {
-		xa, xb := v.v.Ends(x)
-		ya, yb := v.v.Ends(y)
-		return cmp.Or(
-			cmp.Compare(v.v.EntityName(xa), v.v.EntityName(ya)),
-			cmp.Compare(v.v.EntityName(xb), v.v.EntityName(yb)),
-		)
-	})
 	r := newReader(v.v)
-	for _, id := range ids {
+	return v.eachRelation(v.entityOrder(), func(id format.RelationID) error {
 		rel, err := r.relation(id)
 		if err != nil {
 			return err
 		}
-		if err := fn(rel); err != nil {
-			return err
-		}
-	}
-	return nil
+		return fn(rel)
+	})
 }
 
 // reader turns rows of a view into public records. It remembers the ids of
-// documents between calls.
+// documents and the paths of chunks between calls.
 type reader struct {
-	v    *graphstore.View
-	docs map[format.DocID]string
+	v     *graphstore.View
+	docs  map[format.DocID]string
+	paths map[format.ChunkID]string
 }
 
 func newReader(v *graphstore.View) *reader {

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"bufio"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lightctl/lightrag/engine"
+)
+
+var exportFormats = []string{"jsonl", "graphml", "csv", "md"}
+
+func (a *app) exportCommand() *cobra.Command {
+	e := &export{}
+	c := &cobra.Command{
+		Use:   "export",
+		Short: "Write the graph",
+		Long: `Write the graph. The same documents give the same bytes.
+
+  jsonl    one object a line: the entities in name order, then the relations, with
+           their distinct descriptions and their sources (doc_id#chunk_order)
+  graphml  for networkx, Gephi and LightRAG: the attributes of LightRAG's own file
+  csv      one table with a column kind; with -o DIR/ the two tables entities.csv
+           and relations.csv. Lists are joined by <SEP>. A cell that a spreadsheet
+           would run as a formula begins with an apostrophe
+  md       a document to read, the entities with the most relations first`,
+		Args: arguments(0, 0),
+		RunE: func(*cobra.Command, []string) error {
+			if !slices.Contains(exportFormats, e.format) {
+				return usagef("--format %q is not one of %s", e.format, strings.Join(exportFormats, ", "))
+			}
+			return a.view(func(v *engine.View) error { return e.run(a, v) })
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&e.format, "format", "jsonl", strings.Join(exportFormats, ", "))
+	f.StringVarP(&e.file, "output", "o", "", "file to write, whole or not at all (default: standard output)")
+	return c
+}
+
+// export is one run of graph export.
+type export struct {
+	format string
+	file   string
+}
+
+func (e *export) run(a *app, v *engine.View) error {
+	if e.format == "csv" && e.isDirectory() {
+		if err := os.MkdirAll(e.file, 0o755); err != nil {
+			return about(e.file, err)
+		}
+		for name, part := range map[string]engine.CSVPart{
+			"entities.csv": engine.CSVEntities, "relations.csv": engine.CSVRelations,
+		} {
+			path := filepath.Join(e.file, name)
+			if err := writeFile(path, func(w io.Writer) error { return v.ExportCSV(w, part) }); err != nil {
+				return about(path, err)
+			}
+		}
+		return nil
+	}
+	write := v.ExportJSONL
+	switch e.format {
+	case "graphml":
+		write = v.ExportGraphML
+	case "csv":
+		write = func(w io.Writer) error { return v.ExportCSV(w, engine.CSVAll) }
+	case "md":
+		write = v.ExportMarkdown
+	}
+	if e.file == "" || e.file == "-" {
+		return write(a.out)
+	}
+	return about(e.file, writeFile(e.file, write))
+}
+
+// isDirectory says whether the output is a directory: one that exists, or a
+// name that ends in a slash.
+func (e *export) isDirectory() bool {
+	if e.file == "" {
+		return false
+	}
+	if os.IsPathSeparator(e.file[len(e.file)-1]) {
+		return true
+	}
+	info, err := os.Stat(e.file)
+	return err == nil && info.IsDir()
+}
+
+// writeFile writes a file under a temporary name and renames it when it is
+// whole and on disk.
+func writeFile(path string, fill func(io.Writer) error) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".tmp*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+			os.Remove(f.Name())
+		}
+	}()
+	w := bufio.NewWriter(f)
+	if err = fill(w); err != nil {
+		return err
+	}
+	if err = w.Flush(); err != nil {
+		return err
+	}
+	if err = f.Chmod(0o644); err != nil {
+		return err
+	}
+	if err = f.Sync(); err != nil {
+		return err
+	}
+	if err = f.Close(); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
