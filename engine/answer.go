@@ -51,7 +51,7 @@ func (db *DB) answer(ctx context.Context, q *Query, r *Result) error {
 	}
 	var system string
 	if r.Found {
-		system = llm.AnswerSystem(r.Context, q.answerOptions())
+		system = db.opts.Prompts.Answer(r.Context, q.answerOptions())
 	}
 	switch {
 	case q.PromptOnly:

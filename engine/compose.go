@@ -59,7 +59,7 @@ func (s *search) chunkBudget(chunks []ranked[format.ChunkID], knowledge int) int
 	for _, c := range chunks {
 		need += s.view.LineTokens(format.KindChunk, uint32(c.id)) + 1
 	}
-	system := llm.AnswerSystem("", s.q.answerOptions())
+	system := s.db.opts.Prompts.Answer("", s.q.answerOptions())
 	if room := left - len(system) - len(s.q.Text) - len(contextFrame); room > need {
 		return room
 	}

@@ -24,6 +24,15 @@
 // for it again. A document that was accepted but not finished is taken up by
 // the next Insert or Resume.
 //
+// # Updates
+//
+// A Document with Replace takes the place of the text under its ID in one
+// commit. Chunks whose text stays the same are not extracted again, and with
+// [ByParagraphs] a small edit leaves all but three as they were. A chunk whose
+// answer was unusable is kept apart ([ChunkFailure]); Retry asks for it alone.
+// What a call would cost is known before it is made ([Estimator]), and what it
+// did cost after ([DocumentInfo], [DB.Ledger], [DB.QueryCosts]).
+//
 // # Concurrency
 //
 // Every method of DB is safe for concurrent use. Readers never wait: Retrieve,

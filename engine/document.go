@@ -17,7 +17,11 @@ type Document struct {
 	Chunks   []Chunk
 	Metadata map[string]string
 	// Replace lets a new text take the place of an older one under this ID, as
-	// one atomic change. Without it that is a conflict.
+	// one atomic change. Without it that is a conflict. Chunks whose text is, byte
+	// for byte, that of a chunk of the older text are not extracted again; what
+	// was extracted from them is taken over, without a model call. A text that
+	// another document holds takes the place too, and is then held by both: the
+	// ID must not go on naming what its owner has replaced.
 	Replace bool
 }
 
@@ -40,7 +44,7 @@ const (
 	StatusFailed     DocumentStatus = "failed"
 	StatusUnchanged  DocumentStatus = "unchanged" // same id, same text: nothing to do
 	StatusConflict   DocumentStatus = "conflict"  // same id, other text, no Replace
-	StatusDuplicate  DocumentStatus = "duplicate" // same text under another id
+	StatusDuplicate  DocumentStatus = "duplicate" // a new id, but another document holds this text
 )
 
 // DocumentReport says what became of one document.

@@ -27,17 +27,7 @@ func (db *DB) extract(ctx context.Context, text string) (chunkResult, error) {
 	if strings.TrimSpace(text) == "" {
 		return res, nil
 	}
-	o := llm.ExtractOptions{
-		EntityTypes: db.opts.EntityTypes,
-		Language:    db.opts.Language,
-		JSON:        db.opts.JSONExtraction,
-	}
-	req := llm.Request{
-		Task:     llm.TaskExtract,
-		Messages: llm.ExtractMessages(text, o),
-		JSON:     o.JSON,
-		Input:    llm.Input{Text: text, Language: o.Language},
-	}
+	req := db.opts.extractRequest(text)
 	first, err := db.complete(ctx, req, usableAnswer)
 	res.add(first)
 	if err != nil {
@@ -54,9 +44,8 @@ func (db *DB) extract(ctx context.Context, text string) (chunkResult, error) {
 
 	var gleaned llm.Extraction
 	if db.opts.Gleaning > 0 && !db.offline {
-		req.Task = llm.TaskGlean
-		req.Messages = llm.GleanMessages(text, o, first.text)
-		if db.fits(req.Messages, db.opts.MaxExtractTokens) {
+		req := db.opts.gleanRequest(text, first.text)
+		if fits(db.tok, req.Messages, db.opts.MaxExtractTokens) {
 			glean, err := db.complete(ctx, req, always)
 			res.add(glean)
 			switch {
@@ -72,6 +61,25 @@ func (db *DB) extract(ctx context.Context, text string) (chunkResult, error) {
 	}
 	res.records = llm.MergeGleaning(parsed, gleaned)
 	return res, nil
+}
+
+// extractRequest asks for the entities and relations of a text.
+func (o *Options) extractRequest(text string) llm.Request {
+	x := o.extraction()
+	return llm.Request{
+		Task:     llm.TaskExtract,
+		Messages: o.Prompts.Extract(text, x),
+		JSON:     x.JSON,
+		Input:    llm.Input{Text: text, Language: x.Language},
+	}
+}
+
+// gleanRequest asks for what the first answer missed.
+func (o *Options) gleanRequest(text, first string) llm.Request {
+	req := o.extractRequest(text)
+	req.Task = llm.TaskGlean
+	req.Messages = o.Prompts.Glean(text, o.extraction(), first)
+	return req
 }
 
 func (r *chunkResult) add(a reply) {
@@ -119,7 +127,7 @@ func usableAnswer(text string) bool {
 }
 
 // fits reports whether the messages hold at most limit tokens; 0 = any number.
-func (db *DB) fits(messages []llm.Message, limit int) bool {
+func fits(tok llm.Tokenizer, messages []llm.Message, limit int) bool {
 	if limit == 0 {
 		return true
 	}
@@ -132,7 +140,7 @@ func (db *DB) fits(messages []llm.Message, limit int) bool {
 	}
 	n := 0
 	for i := range messages {
-		n += db.tok.Count(messages[i].Content)
+		n += tok.Count(messages[i].Content)
 	}
 	return n <= limit
 }

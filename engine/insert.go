@@ -38,10 +38,10 @@ func (db *DB) Insert(ctx context.Context, docs ...Document) (*Report, error) {
 	}
 	defer db.end()
 
-	news := make([]graphstore.NewDocument, len(docs))
+	named := make([]graphstore.NewDocument, len(docs)) // without their chunks
 	seen := make(map[string]int, len(docs))
 	for i := range docs {
-		n, err := db.newDocument(&docs[i])
+		n, err := nameDocument(&docs[i])
 		if err != nil {
 			return nil, fmt.Errorf("lightrag: insert document %d of %d: %w", i+1, len(docs), err)
 		}
@@ -49,26 +49,30 @@ func (db *DB) Insert(ctx context.Context, docs ...Document) (*Report, error) {
 			return nil, fmt.Errorf("lightrag: insert: %w: documents %d and %d of the call have the same id %q", ErrInvalid, j+1, i+1, n.ID)
 		}
 		seen[n.ID] = i
-		news[i] = n
+		named[i] = n
 	}
 
 	run := db.newRun(ctx, "insert")
 	defer run.stop()
-	run.report.Documents = make([]DocumentReport, len(news))
-	for i := range news {
-		n := &news[i]
-		run.report.Documents[i] = DocumentReport{ID: n.ID, Path: n.Path, Chunks: len(n.Chunks), Removed: int(n.Removed)}
+	run.single = len(docs) == 1
+	run.progress.Documents = len(docs)
+	run.report.Documents = make([]DocumentReport, len(docs))
+	for i := range named {
+		run.report.Documents[i] = DocumentReport{ID: named[i].ID, Path: named[i].Path}
+		run.bytesLeft += textBytes(&docs[i])
 	}
-	for start := 0; start < len(news); {
+	for start := 0; start < len(docs); {
 		end, size := start, 0
-		for end < len(news) && end-start < registerDocs && (end == start || size < registerBytes) {
-			for _, c := range news[end].Chunks {
-				size += len(c.Text)
-			}
+		for end < len(docs) && end-start < registerDocs && (end == start || size < registerBytes) {
+			cutDocument(db.tok, &db.opts, &docs[end], &named[end])
+			size += textBytes(&docs[end])
 			end++
 		}
-		if err := run.insert(news[start:end], start); err != nil {
+		if err := run.insert(named[start:end], start, size); err != nil {
 			return run.finish(err)
+		}
+		for i := start; i < end; i++ {
+			named[i].Chunks = nil // they are durable; the rest of the call needs the memory
 		}
 		start = end
 	}
@@ -104,8 +108,9 @@ func (db *DB) Retry(ctx context.Context, ids ...string) (*Report, error) {
 	return run.finish(nil)
 }
 
-// newDocument validates, cleans and cuts one document.
-func (db *DB) newDocument(d *Document) (graphstore.NewDocument, error) {
+// nameDocument validates a document and settles its names. Nothing of it is
+// cut yet: a call may bring more text than should be held twice.
+func nameDocument(d *Document) (graphstore.NewDocument, error) {
 	n := graphstore.NewDocument{ID: d.ID, Path: d.Path, Metadata: d.Metadata, Replace: d.Replace}
 	if err := checkName("path", n.Path, true); err != nil {
 		return n, err
@@ -119,26 +124,20 @@ func (db *DB) newDocument(d *Document) (graphstore.NewDocument, error) {
 	if err := checkName("id", n.ID, false); err != nil {
 		return n, err
 	}
-
 	if d.Chunks == nil {
-		text, removed := llm.SanitizeText(d.Text)
-		if strings.TrimSpace(text) == "" {
+		if blank(d.Text) {
 			return n, fmt.Errorf("%w: document %q has no text", ErrInvalid, n.ID)
 		}
-		n.Removed = uint32(removed)
-		n.Chunks = chunkText(db.tok, text, db.opts.ChunkTokens, db.opts.ChunkOverlap)
-		n.Hash = sha256.Sum256([]byte(text))
 		return n, nil
 	}
 
 	if d.Text != "" {
 		return n, fmt.Errorf("%w: document %q has both Text and Chunks", ErrInvalid, n.ID)
 	}
-	h := sha256.New()
-	blank := true
+	empty := true
 	orders := make(map[int]bool, len(d.Chunks))
-	byOrder := func(a, b Chunk) int { return cmp.Compare(a.Order, b.Order) }
-	for _, c := range slices.SortedFunc(slices.Values(d.Chunks), byOrder) { // the same document, however its chunks are listed
+	for i := range d.Chunks {
+		c := &d.Chunks[i]
 		if c.Order < 0 || int64(c.Order) > 1<<32-1 {
 			return n, fmt.Errorf("%w: document %q: chunk order %d is not in 0..4294967295", ErrInvalid, n.ID, c.Order)
 		}
@@ -149,11 +148,43 @@ func (db *DB) newDocument(d *Document) (graphstore.NewDocument, error) {
 		if err := checkName("chunk path", c.Path, true); err != nil {
 			return n, fmt.Errorf("document %q: %w", n.ID, err)
 		}
+		empty = empty && blank(c.Content)
+	}
+	if empty {
+		return n, fmt.Errorf("%w: document %q has no text", ErrInvalid, n.ID)
+	}
+	return n, nil
+}
+
+func blank(text string) bool {
+	text, _ = llm.SanitizeText(text)
+	return strings.TrimSpace(text) == ""
+}
+
+func textBytes(d *Document) int {
+	n := len(d.Text)
+	for i := range d.Chunks {
+		n += len(d.Chunks[i].Content)
+	}
+	return n
+}
+
+// cutDocument cleans and cuts a document that nameDocument accepted.
+func cutDocument(tok llm.Tokenizer, o *Options, d *Document, n *graphstore.NewDocument) {
+	if d.Chunks == nil {
+		text, removed := llm.SanitizeText(d.Text)
+		n.Removed = uint32(removed)
+		n.Chunks = cutText(tok, text, o)
+		n.Hash = sha256.Sum256([]byte(text))
+		return
+	}
+	h := sha256.New()
+	byOrder := func(a, b Chunk) int { return cmp.Compare(a.Order, b.Order) }
+	for _, c := range slices.SortedFunc(slices.Values(d.Chunks), byOrder) { // the same document, however its chunks are listed
 		text, removed := llm.SanitizeText(c.Content)
 		n.Removed += uint32(removed)
-		blank = blank && strings.TrimSpace(text) == ""
 		n.Chunks = append(n.Chunks, graphstore.NewChunk{
-			Order: uint32(c.Order), Path: c.Path, Text: text, Tokens: uint32(db.tok.Count(text)),
+			Order: uint32(c.Order), Path: c.Path, Text: text, Tokens: uint32(tok.Count(text)),
 		})
 		var b [16]byte
 		binary.LittleEndian.PutUint64(b[:8], uint64(c.Order))
@@ -161,11 +192,7 @@ func (db *DB) newDocument(d *Document) (graphstore.NewDocument, error) {
 		h.Write(b[:])
 		h.Write([]byte(text))
 	}
-	if blank {
-		return n, fmt.Errorf("%w: document %q has no text", ErrInvalid, n.ID)
-	}
 	h.Sum(n.Hash[:0])
-	return n, nil
 }
 
 // cleanPath gives a path one spelling, with slashes on every system. A URL

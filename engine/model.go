@@ -113,6 +113,10 @@ func (db *DB) complete(ctx context.Context, req llm.Request, worth cached) (repl
 	return r, err
 }
 
+// embedTexts is how many texts an embedder is handed at a time; what it sends
+// at a time is its own business.
+const embedTexts = 1024
+
 // blankText is embedded for a text of white space, which models refuse.
 const blankText = "blank"
 
@@ -135,12 +139,16 @@ func (db *DB) embed(ctx context.Context, texts []string, purpose llm.Purpose) ([
 			}
 		}
 	}
-	vecs, err := db.opts.Embedder.Embed(ctx, texts, purpose)
-	if err != nil {
-		return nil, fmt.Errorf("lightrag: embed %d texts: %w", len(texts), err)
-	}
-	if len(vecs) != len(texts) {
-		return nil, fmt.Errorf("lightrag: embed: %w: the embedder returned %d vectors for %d texts", llm.ErrBadResponse, len(vecs), len(texts))
+	vecs := make([][]float32, 0, len(texts))
+	for batch := range slices.Chunk(texts, embedTexts) {
+		v, err := db.opts.Embedder.Embed(ctx, batch, purpose)
+		if err != nil {
+			return nil, fmt.Errorf("lightrag: embed %d texts: %w", len(texts), err)
+		}
+		if len(v) != len(batch) {
+			return nil, fmt.Errorf("lightrag: embed: %w: the embedder returned %d vectors for %d texts", llm.ErrBadResponse, len(v), len(batch))
+		}
+		vecs = append(vecs, v...)
 	}
 	dim := int(db.store.Identity().Dim)
 	for i, v := range vecs {

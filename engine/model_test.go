@@ -353,3 +353,23 @@ func TestDeletingWithTheEmbedderDown(t *testing.T) {
 	}
 	sound(t, db)
 }
+
+// An embedder is never handed all of a huge document at once.
+func TestAHugeDocumentIsEmbeddedInBatches(t *testing.T) {
+	most, sum := 0, 0
+	e := &words{dim: 8, hook: func(texts []string, vecs [][]float32) ([][]float32, error) {
+		most, sum = max(most, len(texts)), sum+len(texts)
+		return vecs, nil
+	}}
+	o := testOptions(&fakeModel{})
+	o.Embedder, o.Gleaning = e, -1
+	db := opened(t, "store", o)
+	d := Document{ID: "a"}
+	for i := range embedTexts + 10 {
+		d.Chunks = append(d.Chunks, Chunk{Order: i, Content: fmt.Sprint("chunk ", i)})
+	}
+	inserted(t, db, d)
+	if most > embedTexts || sum != len(d.Chunks) {
+		t.Errorf("%d texts at once, %d in all", most, sum)
+	}
+}

@@ -22,6 +22,22 @@ const (
 	FailDocument
 )
 
+// ChunkBy says where documents are cut.
+type ChunkBy string
+
+const (
+	// ByTokens cuts windows of ChunkTokens that overlap, as LightRAG does. An
+	// edit moves every window behind it.
+	ByTokens ChunkBy = "tokens"
+	// ByParagraphs cuts between paragraphs (at blank lines), at places that
+	// depend on the paragraphs near them alone, into chunks of about half of
+	// ChunkTokens that do not overlap. Changing, inserting or removing one
+	// paragraph makes at most three new chunks (and one more for each of them
+	// that must be cut in two because it is longer than ChunkTokens): a Document
+	// with Replace asks the model about those only.
+	ByParagraphs ChunkBy = "paragraphs"
+)
+
 // Options of a DB. The zero value works: the offline pair, no key, no network.
 // Where zero means a default, a negative number means none.
 type Options struct {
@@ -34,15 +50,21 @@ type Options struct {
 	// "" = that of the store, o200k for a new one.
 	Tokenizer string
 
-	ChunkTokens  int // tokens of a chunk; 0 = 1200
-	ChunkOverlap int // tokens shared by neighbouring chunks; 0 = 100, negative = none
+	ChunkBy      ChunkBy // "" = ByTokens
+	ChunkTokens  int     // most tokens of a chunk; 0 = 1200
+	ChunkOverlap int     // tokens shared by neighbouring windows; 0 = 100, negative = none
 
-	Gleaning         int // further extraction rounds, at most 1 is used; 0 = 1, negative = none
+	Gleaning         int // further extraction rounds, at most 1 is used, as in LightRAG; 0 = 1, negative = none
 	MaxExtractTokens int // gleaning is skipped when its prompt is longer; 0 = 20480, negative = no limit
 	EntityTypes      []string
 	Language         string // of extracted texts; "" = that of the document
 	JSONExtraction   bool   // ask for JSON instead of delimited records
-	ChunkPolicy      ChunkPolicy
+	// Examples are appended to the extraction prompt, to show what is wanted. Of
+	// real names in them some will be found in documents that do not hold them:
+	// use placeholders.
+	Examples    string
+	Prompts     llm.Prompts // texts that models are asked with; zero = the default ones
+	ChunkPolicy ChunkPolicy
 
 	// SummaryFragments, SummaryTokens and MaxSources shape what is derived and
 	// stay with the store: 0 keeps what it has. Another value derives every
@@ -79,12 +101,17 @@ type Storage struct {
 	SealBytes     int64         // buffered vectors that make a segment; 0 = 16 MiB
 }
 
-// Progress is a snapshot of a running Insert.
+// Progress is a snapshot of a running Insert, Resume or Retry.
 type Progress struct {
-	Documents, DocumentsDone int
-	Chunks, ChunksDone       int
-	Usage                    llm.Usage
+	Documents, DocumentsDone int       // of the call, and of those taken up from earlier ones
+	Chunks, ChunksDone       int       // of the documents that are cut so far
+	Usage                    llm.Usage // calls made
+	Cached                   int       // calls that the cache answered
 	Elapsed                  time.Duration
+	// TimeLeft is what the chunks that are left, and an estimate of those that
+	// are not cut yet, would take at the pace of those that the model was asked
+	// about; 0 = not known yet.
+	TimeLeft time.Duration
 }
 
 func (o Options) withDefaults() Options {
@@ -138,10 +165,29 @@ func (o Options) validate() error {
 	if info := o.Embedder.Info(); info.Dim < 1 || info.Dim > 65535 {
 		bad("Options.Embedder %q has dimension %d; 1 to 65535 are possible", info.Name, info.Dim)
 	}
+	if err := o.Prompts.Validate(); err != nil {
+		errs = append(errs, fmt.Errorf("%w: Options.Prompts: %w", ErrInvalid, err))
+	}
+	if o.Language != "" && !(o.Prompts.Has("extract_system.txt", "LANGUAGE") && o.Prompts.Has("summary_user.txt", "LANGUAGE")) {
+		bad("Options.Language would have no effect: {{LANGUAGE}} is missing in the prompt extract_system.txt or summary_user.txt")
+	}
+	if len(o.EntityTypes) > 0 && !o.Prompts.Has("extract_system.txt", "TYPES") {
+		bad("Options.EntityTypes would have no effect: {{TYPES}} is missing in the prompt extract_system.txt")
+	}
+	switch o.ChunkBy {
+	case "", ByTokens, ByParagraphs:
+	default:
+		bad("Options.ChunkBy %q is not one of tokens, paragraphs", o.ChunkBy)
+	}
 	switch o.Tokenizer {
 	case "", "o200k", "cl100k", "chars4":
 	default:
 		bad("Options.Tokenizer %q is not one of o200k, cl100k, chars4", o.Tokenizer)
 	}
 	return errors.Join(errs...)
+}
+
+// extraction is what shapes the extraction prompts.
+func (o *Options) extraction() llm.ExtractOptions {
+	return llm.ExtractOptions{EntityTypes: o.EntityTypes, Language: o.Language, JSON: o.JSONExtraction, Examples: o.Examples}
 }

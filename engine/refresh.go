@@ -171,7 +171,7 @@ func (db *DB) summarise(ctx context.Context, roots []graphstore.StaleRoot) (*sum
 func (db *DB) summary(ctx context.Context, job *graphstore.SummaryJob) (string, reply, error) {
 	req := llm.Request{
 		Task:     llm.TaskSummary,
-		Messages: llm.SummaryMessages(job.Kind.String(), job.Name, job.Texts, db.opts.SummaryLength, db.opts.Language),
+		Messages: db.opts.Prompts.Summary(job.Kind.String(), job.Name, job.Texts, db.opts.SummaryLength, db.opts.Language),
 		Input: llm.Input{
 			Name: job.Name, Kind: job.Kind.String(), Descriptions: job.Texts,
 			Language: db.opts.Language, MaxTokens: db.opts.SummaryLength,

@@ -105,6 +105,7 @@ func (r *run) unfinished() (jobs []*job, err error) {
 			ID: d.ID, Path: d.Path, Status: StatusPending, Chunks: int(d.Chunks), Removed: int(d.Removed),
 		})
 		jobs = append(jobs, j)
+		r.progress.Documents++
 		return nil
 	})
 	return jobs, err

@@ -134,7 +134,7 @@ func (db *DB) keywords(ctx context.Context, q *Query, r *Result) error {
 	}
 	a, err := db.complete(ctx, llm.Request{
 		Task:     llm.TaskKeywords,
-		Messages: llm.KeywordMessages(q.Text, q.Language),
+		Messages: db.opts.Prompts.Keywords(q.Text, q.Language),
 		JSON:     true,
 		Input:    llm.Input{Question: q.Text, Language: q.Language},
 	}, worth)

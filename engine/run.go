@@ -30,7 +30,10 @@ type run struct {
 	mu       sync.Mutex
 	report   Report
 	progress Progress
+	pace     pace
 	single   bool
+
+	bytesLeft, bytesCut int // of the texts of the call
 }
 
 // job is one document on its way through a run.
@@ -51,8 +54,10 @@ func (db *DB) newRun(ctx context.Context, op string) *run {
 
 func (r *run) stop() { r.cancel(nil) }
 
-// insert registers news, whose report rows start at row, and processes them.
-func (r *run) insert(news []graphstore.NewDocument, row int) error {
+// insert registers news of size bytes, whose report rows start at row, and
+// processes them.
+func (r *run) insert(news []graphstore.NewDocument, row, size int) error {
+	r.bytesLeft, r.bytesCut = r.bytesLeft-size, r.bytesCut+size
 	results, err := r.db.store.Register(r.ctx, news)
 	if err != nil {
 		return err
@@ -61,6 +66,7 @@ func (r *run) insert(news []graphstore.NewDocument, row int) error {
 	for i, res := range results {
 		n := &news[i]
 		rep := &r.report.Documents[row+i]
+		rep.Chunks, rep.Removed = len(n.Chunks), int(n.Removed)
 		switch res.Status {
 		case graphstore.Unchanged:
 			rep.Status = StatusUnchanged
@@ -74,7 +80,13 @@ func (r *run) insert(news []graphstore.NewDocument, row int) error {
 			jobs = append(jobs, r.job(res.Doc, row+i))
 		}
 	}
-	r.single = len(r.report.Documents) == 1
+	settled := len(news) - len(jobs)
+	for i := range news {
+		r.pace.cut += len(news[i].Chunks)
+	}
+	if settled > 0 {
+		r.step(func(p *Progress) { p.DocumentsDone += settled })
+	}
 	return r.process(jobs)
 }
 
@@ -104,7 +116,6 @@ func (r *run) process(jobs []*job) error {
 		slices.DeleteFunc(slices.Clone(jobs), func(j *job) bool { return j.claim != nil }),
 	)
 	r.mu.Lock()
-	r.progress.Documents += len(jobs)
 	for _, j := range jobs {
 		r.progress.Chunks += r.report.Documents[j.row].Chunks
 	}
@@ -160,7 +171,7 @@ func (r *run) start(j *job) error {
 		return err
 	}
 	d, err := view.Document(j.doc)
-	if err == nil && d.Status != format.StatusPending && d.Status != format.StatusProcessing {
+	if err == nil && !unfinished(d.Status) {
 		r.documentDone(j, &d, nil, nil)
 		view.Close()
 		release(true)
@@ -168,6 +179,10 @@ func (r *run) start(j *job) error {
 	}
 	if err == nil {
 		j.chunks, err = view.DocumentChunks(j.doc)
+	}
+	var taken map[int]chunkResult
+	if err == nil {
+		taken, err = takeOver(r.ctx, view, d.ID, j.chunks)
 	}
 	view.Close()
 	if errors.Is(err, ErrNotFound) {
@@ -184,6 +199,11 @@ func (r *run) start(j *job) error {
 	results := make([]chunkResult, len(j.chunks))
 	var left sync.WaitGroup
 	for i := range j.chunks {
+		if res, ok := taken[i]; ok {
+			results[i] = res
+			r.step(func(p *Progress) { p.ChunksDone++ })
+			continue
+		}
 		if err := acquire(ctx, r.chunks); err != nil {
 			break
 		}
@@ -196,8 +216,14 @@ func (r *run) start(j *job) error {
 				cancel(err)
 			}
 			results[i] = res
-			r.step(func(p *Progress) { p.ChunksDone++; p.Usage = p.Usage.Add(res.usage) })
 			r.count(res)
+			r.step(func(p *Progress) {
+				p.ChunksDone++
+				p.Usage, p.Cached = p.Usage.Add(res.usage), p.Cached+res.cached
+				if res.usage.Calls > 0 {
+					r.pace.asked++
+				}
+			})
 		}()
 	}
 	r.wg.Add(1)
@@ -206,7 +232,9 @@ func (r *run) start(j *job) error {
 		left.Wait()
 		err := context.Cause(ctx)
 		cancel(nil)
-		release(r.conclude(j, results, err))
+		settled := r.conclude(j, results, err)
+		j.chunks = nil // a page of documents need not be held until its last is done
+		release(settled)
 	}()
 	return nil
 }
@@ -290,18 +318,6 @@ func (r *run) count(res chunkResult) {
 	r.mu.Unlock()
 }
 
-func (r *run) step(change func(*Progress)) {
-	r.mu.Lock()
-	change(&r.progress)
-	r.progress.Elapsed = time.Since(r.started)
-	if f := r.db.opts.Progress; f != nil {
-		r.db.progress.Lock() // runs of other calls report too
-		f(r.progress)
-		r.db.progress.Unlock()
-	}
-	r.mu.Unlock()
-}
-
 // finish closes the report. err is nil when only documents failed.
 func (r *run) finish(err error) (*Report, error) {
 	r.wg.Wait()
@@ -339,8 +355,9 @@ func acquire(ctx context.Context, slots chan struct{}) error {
 
 // addUsage books calls that belong to no single document, as summaries do.
 func (r *run) addUsage(u llm.Usage, cached int) {
-	r.mu.Lock()
-	r.report.Usage = r.report.Usage.Add(u)
-	r.report.Cached += cached
-	r.mu.Unlock()
+	if u == (llm.Usage{}) && cached == 0 {
+		return
+	}
+	r.count(chunkResult{usage: u, cached: cached})
+	r.step(func(p *Progress) { p.Usage, p.Cached = p.Usage.Add(u), p.Cached+cached })
 }

@@ -107,13 +107,11 @@ func (tx *txn) register(d *NewDocument) (RegisterResult, error) {
 	return tx.registerText(d, pending)
 }
 
-// registerText stores a document, unless another one holds its text. dropped
-// is the pending document that it takes the place of, 0 if none.
+// registerText stores a document. A new one is not stored when another holds
+// its text; one that replaces a stored text is, or its id would go on naming
+// the old one. dropped is the pending document that it takes the place of, 0
+// if none.
 func (tx *txn) registerText(d *NewDocument, dropped DocID) (RegisterResult, error) {
-	if original := tx.hashDoc(d.Hash); original != 0 {
-		row, err := tx.mustDocument(original)
-		return RegisterResult{Doc: original, Status: Duplicate, Original: row.ID}, err
-	}
 	if dropped != 0 {
 		if err := tx.dropPending(d.ID, dropped); err != nil {
 			return RegisterResult{}, err
@@ -122,6 +120,10 @@ func (tx *txn) registerText(d *NewDocument, dropped DocID) (RegisterResult, erro
 	named, err := tx.documentByName(d.ID)
 	if err != nil {
 		return RegisterResult{}, err
+	}
+	if original := tx.hashDoc(d.Hash); original != 0 && named == 0 {
+		row, err := tx.mustDocument(original)
+		return RegisterResult{Doc: original, Status: Duplicate, Original: row.ID}, err
 	}
 	doc := tx.n.NextDoc
 	tx.n.NextDoc++
@@ -142,7 +144,7 @@ func (tx *txn) registerText(d *NewDocument, dropped DocID) (RegisterResult, erro
 	if err := tx.setDocument(doc, &row, nil); err != nil {
 		return RegisterResult{}, err
 	}
-	tx.setHash(d.Hash, doc)
+	tx.addHash(d.Hash, doc)
 	tx.addedRow(doc, row)
 	if named != 0 {
 		tx.setReplacement(d.ID, doc)

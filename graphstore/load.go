@@ -15,6 +15,7 @@ type loaded struct {
 	cols      *columns.Loader
 	versions  map[uint64]uint32 // owner -> version of its vector
 	hashes    map[[32]byte]DocID
+	twins     map[[32]byte][]DocID
 	replacing map[string]DocID
 	stale     uint64
 	buffered  uint64
@@ -28,7 +29,7 @@ type loaded struct {
 func (s *Store) load(r durable.Reader) (*loaded, error) {
 	ld := &loaded{
 		max: s.opts.MaxSources, cols: columns.NewLoader(), versions: make(map[uint64]uint32),
-		hashes: make(map[[32]byte]DocID), replacing: make(map[string]DocID), places: make(map[uint64]ChunkID),
+		hashes: make(map[[32]byte]DocID), twins: make(map[[32]byte][]DocID), replacing: make(map[string]DocID), places: make(map[uint64]ChunkID),
 	}
 	rows := newRows(r)
 	err := ld.read(s, rows)
@@ -96,7 +97,11 @@ func (ld *loaded) documents(r *rows) error {
 		if doc >= ld.n.NextDoc {
 			return corruptf("document %d is beyond the counters", doc)
 		}
-		ld.hashes[row.Hash] = doc
+		if _, held := ld.hashes[row.Hash]; held {
+			ld.twins[row.Hash] = append(ld.twins[row.Hash], doc)
+		} else {
+			ld.hashes[row.Hash] = doc
+		}
 		if row.Status != format.StatusProcessed {
 			pending = append(pending, doc)
 			ids[doc] = row.ID

@@ -103,7 +103,7 @@ func (s *Store) start(verified *loaded) (*state, error) {
 			st.bounds[kind] = s.sink.Bound(Kind(kind))
 		}
 	}
-	s.hashes, s.replacing = ld.hashes, ld.replacing
+	s.hashes, s.twins, s.replacing = ld.hashes, ld.twins, ld.replacing
 	s.touchedFrom = st.seq
 	return st, nil
 }

@@ -30,9 +30,10 @@ type Store struct {
 	newest      *state            // applied, published or about to be
 	touched     map[uint64]uint64 // owner -> sequence of its last change, if that is after touchedFrom
 	touchedFrom uint64
-	hashes      map[[32]byte]DocID // text -> document
-	replacing   map[string]DocID   // id -> pending document with its new text
-	writers     sync.WaitGroup     // changes that are applied and not yet published
+	hashes      map[[32]byte]DocID   // text -> document
+	twins       map[[32]byte][]DocID // text -> further documents that hold it
+	replacing   map[string]DocID     // id -> pending document with its new text
+	writers     sync.WaitGroup       // changes that are applied and not yet published
 
 	liveMu  sync.Mutex
 	live    map[*state]struct{}

@@ -31,6 +31,7 @@ type txn struct {
 
 	touched []uint64
 	hashes  map[[32]byte]DocID        // changes of Store.hashes; 0 removes
+	twins   map[[32]byte][]DocID      // changes of Store.twins; empty removes
 	replace map[string]DocID          // changes of Store.replacing; 0 removes
 	named   map[string]DocID          // changes of the document names; 0 removes
 	added   map[DocID]format.Document // rows of documents that this change made
@@ -133,6 +134,13 @@ func (tx *txn) apply() (*state, error) {
 			delete(s.hashes, h)
 		} else {
 			s.hashes[h] = doc
+		}
+	}
+	for h, docs := range tx.twins {
+		if len(docs) == 0 {
+			delete(s.twins, h)
+		} else {
+			s.twins[h] = docs
 		}
 	}
 	for id, doc := range tx.replace {
@@ -241,27 +249,10 @@ func (tx *txn) dropDocument(doc DocID, row *format.Document) error {
 	if err := tx.del(tx.key); err != nil {
 		return err
 	}
-	if tx.hashDoc(row.Hash) == doc {
-		tx.setHash(row.Hash, 0)
-	}
+	tx.dropHash(row.Hash, doc)
 	return tx.rows.scan(format.AppendChunkPrefix(nil, doc), func(key, _ []byte) (bool, error) {
 		return true, tx.del(key)
 	})
-}
-
-// hashDoc returns the document that holds the text with that hash, 0 if none.
-func (tx *txn) hashDoc(h [32]byte) DocID {
-	if doc, ok := tx.hashes[h]; ok {
-		return doc
-	}
-	return tx.s.hashes[h]
-}
-
-func (tx *txn) setHash(h [32]byte, doc DocID) {
-	if tx.hashes == nil {
-		tx.hashes = make(map[[32]byte]DocID)
-	}
-	tx.hashes[h] = doc
 }
 
 // replacement returns the pending document that is to replace the one of that

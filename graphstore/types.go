@@ -35,7 +35,7 @@ const (
 	Resumed    RegisterStatus = 2 // known, same text, not processed yet: pending again
 	Unchanged  RegisterStatus = 3 // known, same text, processed
 	Conflict   RegisterStatus = 4 // known, other text, and Replace was not set
-	Duplicate  RegisterStatus = 5 // another document holds this text; nothing was stored
+	Duplicate  RegisterStatus = 5 // another document holds this text, and the id is new; nothing was stored
 )
 
 // String returns the lower-case name used in reports.

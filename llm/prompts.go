@@ -1,7 +1,6 @@
 package llm
 
 import (
-	_ "embed"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -26,25 +25,6 @@ var defaultEntityTypes = [...]string{
 // DefaultEntityTypes returns a new slice of the types asked for by default.
 func DefaultEntityTypes() []string { return slices.Clone(defaultEntityTypes[:]) }
 
-var (
-	//go:embed prompts/extract_system.txt
-	extractSystem string
-	//go:embed prompts/extract_format_rows.txt
-	extractFormatRows string
-	//go:embed prompts/extract_format_json.txt
-	extractFormatJSON string
-	//go:embed prompts/extract_user.txt
-	extractUser string
-	//go:embed prompts/glean_user.txt
-	gleanUser string
-	//go:embed prompts/keywords_user.txt
-	keywordsUser string
-	//go:embed prompts/summary_user.txt
-	summaryUser string
-	//go:embed prompts/answer_system.txt
-	answerSystem string
-)
-
 // ExtractOptions shapes the extraction and gleaning prompts. The zero value is
 // the default: default types, row format, language of the text, no examples.
 type ExtractOptions struct {
@@ -58,15 +38,20 @@ type ExtractOptions struct {
 // entities and relations of text. The text stands in the user message byte for
 // byte, between fences longer than any run of the fence character in it.
 func ExtractMessages(text string, o ExtractOptions) []Message {
+	return (&Prompts{}).Extract(text, o)
+}
+
+// Extract is ExtractMessages with these prompts.
+func (p *Prompts) Extract(text string, o ExtractOptions) []Message {
 	types := o.EntityTypes
 	if len(types) == 0 {
 		types = defaultEntityTypes[:]
 	}
-	format := extractFormatRows
+	format := p.text(extractFormatRows)
 	if o.JSON {
-		format = extractFormatJSON
+		format = p.text(extractFormatJSON)
 	}
-	system := fill(extractSystem,
+	system := fill(p.text(extractSystem),
 		"{{FORMAT}}", strings.TrimSpace(format),
 		"{{TYPES}}", strings.Join(types, ", "),
 		"{{MAX_ENTITIES}}", strconv.Itoa(promptMaxEntities),
@@ -77,7 +62,7 @@ func ExtractMessages(text string, o ExtractOptions) []Message {
 	}
 	return []Message{
 		{Role: RoleSystem, Content: system},
-		{Role: RoleUser, Content: fill(extractUser, "{{FENCE}}", fence(text), "{{TEXT}}", text)},
+		{Role: RoleUser, Content: fill(p.text(extractUser), "{{FENCE}}", fence(text), "{{TEXT}}", text)},
 	}
 }
 
@@ -85,19 +70,29 @@ func ExtractMessages(text string, o ExtractOptions) []Message {
 // left out: system, the extraction request with the text, that answer, and the
 // request for the rest.
 func GleanMessages(text string, o ExtractOptions, firstAnswer string) []Message {
+	return (&Prompts{}).Glean(text, o, firstAnswer)
+}
+
+// Glean is GleanMessages with these prompts.
+func (p *Prompts) Glean(text string, o ExtractOptions, firstAnswer string) []Message {
 	nothing := "End with the end mark; if nothing is missing, give it alone."
 	if o.JSON {
 		nothing = "If nothing is missing, both lists are empty."
 	}
-	return append(ExtractMessages(text, o),
+	return append(p.Extract(text, o),
 		Message{Role: RoleAssistant, Content: firstAnswer},
-		Message{Role: RoleUser, Content: fill(gleanUser, "{{NOTHING}}", nothing)})
+		Message{Role: RoleUser, Content: fill(p.text(gleanUser), "{{NOTHING}}", nothing)})
 }
 
 // KeywordMessages returns the message that asks for the keywords of a question
 // as the JSON object that ParseKeywords reads.
 func KeywordMessages(question, language string) []Message {
-	return []Message{{Role: RoleUser, Content: fill(keywordsUser,
+	return (&Prompts{}).Keywords(question, language)
+}
+
+// Keywords is KeywordMessages with these prompts.
+func (p *Prompts) Keywords(question, language string) []Message {
+	return []Message{{Role: RoleUser, Content: fill(p.text(keywordsUser),
 		"{{FENCE}}", fence(question), "{{TEXT}}", question,
 		"{{LANGUAGE}}", orElse(language, "the language of the question"))}}
 }
@@ -107,6 +102,11 @@ func KeywordMessages(question, language string) []Message {
 // the name of a relation is "(a, b)". The descriptions are given in order, one
 // JSON object {"Description": ...} per line.
 func SummaryMessages(kind, name string, descriptions []string, maxTokens int, language string) []Message {
+	return (&Prompts{}).Summary(kind, name, descriptions, maxTokens, language)
+}
+
+// Summary is SummaryMessages with these prompts.
+func (p *Prompts) Summary(kind, name string, descriptions []string, maxTokens int, language string) []Message {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -115,7 +115,7 @@ func SummaryMessages(kind, name string, descriptions []string, maxTokens int, la
 		_ = enc.Encode(struct{ Description string }{d})
 	}
 	text := strings.TrimSuffix(b.String(), "\n")
-	return []Message{{Role: RoleUser, Content: fill(summaryUser,
+	return []Message{{Role: RoleUser, Content: fill(p.text(summaryUser),
 		"{{KIND}}", kind, "{{NAME}}", name, "{{TEXT}}", text, "{{FENCE}}", fence(name+"\n"+text),
 		"{{MAX_TOKENS}}", strconv.Itoa(maxTokens),
 		"{{LANGUAGE}}", orElse(language, "the language of the descriptions"))}}
@@ -130,7 +130,12 @@ type AnswerOptions struct {
 // AnswerSystem returns the system message for answering from contextText, which
 // may be of any mode; AnswerSystem("", o) is what the prompt itself costs.
 func AnswerSystem(contextText string, o AnswerOptions) string {
-	return fill(answerSystem,
+	return (&Prompts{}).Answer(contextText, o)
+}
+
+// Answer is AnswerSystem with these prompts.
+func (p *Prompts) Answer(contextText string, o AnswerOptions) string {
+	return fill(p.text(answerSystem),
 		"{{RESPONSE_TYPE}}", orElse(o.ResponseType, "Multiple Paragraphs"),
 		"{{USER_PROMPT}}", orElse(o.UserPrompt, "n/a"),
 		"{{FENCE}}", fence(contextText), "{{TEXT}}", contextText)

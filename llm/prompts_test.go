@@ -102,7 +102,7 @@ func TestPromptsHaveNoOpenPlaceholders(t *testing.T) {
 
 // A model that echoes the template must not put placeholders into the graph.
 func TestTemplateEchoIsNoGraph(t *testing.T) {
-	for _, template := range []string{extractFormatRows, extractFormatJSON} {
+	for _, template := range []string{defaultTexts[extractFormatRows], defaultTexts[extractFormatJSON]} {
 		if e := ParseExtraction(template); len(e.Entities)+len(e.Relations) != 0 || e.Malformed == 0 {
 			t.Errorf("%+v", e)
 		}

@@ -25,6 +25,7 @@ type app struct {
 	quiet       bool
 	verbose     int
 	concurrency int
+	promptDir   string
 	endpoints   endpoints
 }
 
@@ -91,10 +92,11 @@ func (a *app) rootCommand() *cobra.Command {
 	f.BoolVar(&a.quiet, "quiet", false, "no notes on standard error, errors only")
 	f.CountVarP(&a.verbose, "verbose", "v", "log to standard error; twice for storage events")
 	f.IntVar(&a.concurrency, "concurrency", 4, "model calls in flight")
+	f.StringVar(&a.promptDir, "prompts", "", "`DIR` of one's own prompts; see lightctl prompts")
 	a.endpoints.register(f)
 	root.AddCommand(
 		a.demoCommand(), a.indexCommand(), a.queryCommand(), a.docsCommand(), a.entityCommand(), a.relationCommand(),
-		a.graphCommand(), a.statsCommand(), a.checkCommand(), a.cacheCommand(), a.versionCommand(),
+		a.graphCommand(), a.statsCommand(), a.checkCommand(), a.cacheCommand(), a.promptsCommand(), a.versionCommand(),
 	)
 	return root
 }

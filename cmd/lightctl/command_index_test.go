@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -269,6 +270,115 @@ func TestDryRunStoresNothing(t *testing.T) {
 	}
 	b.exits(exitNotFound, "stats")
 	b.exits(exitFailure, "index", "--dry-run", b.file("blank.txt", " "))
+}
+
+// What is stored, cached or kept by a replacement costs nothing, and the rest
+// costs what it then does.
+func TestDryRunLeavesOutWhatIsKnown(t *testing.T) {
+	b, srv, flags := scripted(t)
+	file := b.file("chunks.jsonl", chunked)
+	dry := func(args ...string) estimate {
+		t.Helper()
+		n := len(srv.Chats())
+		e := decode[estimate](t, b.run(with(flags, append([]string{"index", "--dry-run", "--json"}, args...)...)...))
+		if len(srv.Chats()) != n {
+			t.Error("a model was called")
+		}
+		return e
+	}
+	before := dry("--pre-chunked", file, "--price-in", "1000000", "--price-out", "2000000")
+	if s := before.Totals; before.Cost == nil || *before.Cost != float64(s.PromptTokens+2*s.CompletionTokens) {
+		t.Errorf("%+v", before)
+	}
+	rep := decode[indexReport](t, b.ok(with(flags, "index", "--json", "--pre-chunked", file)...))
+	if rep.LLM.Calls != before.Totals.Calls {
+		t.Errorf("%d calls, estimated %d", rep.LLM.Calls, before.Totals.Calls)
+	}
+	after := dry("--pre-chunked", file)
+	for _, d := range after.Documents {
+		if d.Status != "unchanged" {
+			t.Errorf("%+v", d)
+		}
+	}
+	if s := after.Totals; s.Calls+s.PromptTokens+s.CompletionTokens != 0 || s.Chunks != 2 {
+		t.Errorf("unchanged: %+v", s)
+	}
+
+	lines := strings.Split(strings.TrimSpace(chunked), "\n")
+	longer := b.file("longer.jsonl", lines[0]+"\n"+strings.Replace(lines[0], `"chunk_order":0`, `"chunk_order":7`, 1))
+	if c := dry("--pre-chunked", longer); c.Totals.Calls != 0 || c.Documents[0].Status != "conflict" {
+		t.Errorf("conflict: %+v", c)
+	}
+	if c := dry("--pre-chunked", longer, "--replace"); c.Documents[0].KnownChunks != 2 || c.Documents[0].Calls != 0 {
+		t.Errorf("replace: %+v", c)
+	}
+	b.ok(with(flags, "docs", "delete", rep.Documents[0].ID)...)
+	if c := dry("--pre-chunked", file); c.Totals.Calls != 0 || c.Totals.CachedCalls != 2 || c.Documents[0].Status != "pending" {
+		t.Errorf("cached: %+v", c)
+	}
+	if c := dry("--pre-chunked", file, "--language", "Welsh"); c.Totals.Calls != 2 || c.Totals.CachedCalls != 0 {
+		t.Errorf("another prompt: %+v", c)
+	}
+	b.exits(exitUsage, with(flags, "index", "--price-in", "1", "--pre-chunked", file)...)
+}
+
+func TestPromptsOfTheUser(t *testing.T) {
+	b, srv, flags := scripted(t)
+	b.chdir()
+	list := decode[rows[promptFileJSON]](t, b.ok("prompts", "mine", "--json"))
+	if len(list.Rows) != 8 || list.Rows[0].Status != "written" {
+		t.Fatalf("%+v", list)
+	}
+	if again := decode[rows[promptFileJSON]](t, b.ok("prompts", "mine", "--json")); again.Rows[0].Status != "kept" {
+		t.Errorf("%+v", again)
+	}
+	for _, f := range list.Rows {
+		if !strings.HasSuffix(f.File, "_user.txt") {
+			if err := os.Remove(f.File); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	b.file("mine/extract_user.txt", "ON MY TERMS\n{{FENCE}}\n{{TEXT}}\n{{FENCE}}\n")
+	b.file("examples.txt", "MY EXAMPLES\n")
+	b.ok(with(flags, "index", "--prompts", "mine", "--examples", "examples.txt", "--pre-chunked", b.file("chunks.jsonl", chunked))...)
+	for _, c := range srv.Chats() {
+		if raw := string(c.Raw); !strings.Contains(raw, "ON MY TERMS") || !strings.Contains(raw, "MY EXAMPLES") {
+			t.Errorf("asked: %s", raw)
+		}
+	}
+	b.file("mine/glean_user.txt", "{{NOTHNG}}")
+	r := b.exits(exitUsage, with(flags, "query", "--prompts", "mine", "who?")...)
+	if !strings.Contains(r.err, "glean_user.txt") || !strings.Contains(r.err, "{{NOTHNG}} is not a placeholder") {
+		t.Errorf("%s", r.err)
+	}
+	b.exits(exitNotFound, with(flags, "query", "--prompts", "nowhere", "who?")...)
+}
+
+func TestChunkFlags(t *testing.T) {
+	b := newBench(t)
+	b.chdir()
+	var text strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&text, "Ada Lovelace wrote letter %d to Charles Babbage about engine %x.\n\n", i, i*i*7919)
+	}
+	b.file("a.txt", text.String())
+	chunks := func(args ...string) int {
+		t.Helper()
+		return decode[estimate](t, b.ok(with(args, "index", "--dry-run", "--json", "--tokenizer", "chars4", "a.txt")...)).Totals.Chunks
+	}
+	if n := chunks(); n != 1 {
+		t.Errorf("%d chunks", n)
+	}
+	if n := chunks("--chunk-tokens", "100", "--chunk-overlap", "0"); n < 6 || n > 8 {
+		t.Errorf("%d windows", n)
+	}
+	if n := chunks("--chunk-tokens", "100", "--chunk-by", "paragraphs"); n < 8 || n > 28 {
+		t.Errorf("%d chunks of paragraphs", n)
+	}
+	b.exits(exitUsage, "index", "--chunk-by", "pages", "a.txt")
+	b.exits(exitUsage, "index", "--chunk-tokens", "100", "a.txt")
+	b.exits(exitUsage, "index", "--chunk-tokens", "0", "a.txt")
 }
 
 func TestInterruptedIndexGoesOn(t *testing.T) {

@@ -3,17 +3,9 @@ package main
 import (
 	"context"
 	"errors"
-	"strings"
+	"fmt"
 
 	"github.com/lightctl/lightrag/engine"
-	"github.com/lightctl/lightrag/llm"
-)
-
-// Sizes that the engine cuts by unless told otherwise.
-const (
-	chunkTokens      = 1200
-	chunkOverlap     = 100
-	maxExtractTokens = 20480
 )
 
 // estimate is what `index --dry-run` prints.
@@ -22,53 +14,94 @@ type estimate struct {
 	Tokenizer string        `json:"tokenizer"`
 	Documents []estimateRow `json:"documents"`
 	Totals    estimateSum   `json:"totals"`
+	Cost      *float64      `json:"cost,omitempty"` // of the totals, at the prices given
 	Skipped   []skipped     `json:"skipped"`
 }
 
 type estimateRow struct {
-	ID    string  `json:"id"`
-	Path  string  `json:"path"`
-	Error *string `json:"error"`
+	ID     string  `json:"id"`
+	Path   string  `json:"path"`
+	Status string  `json:"status"` // pending: would be indexed
+	Error  *string `json:"error"`
 	estimateSum
 }
 
-// estimateSum is of one document or of all. Calls and prompt tokens are those
-// of extraction and gleaning; summaries depend on what is found.
+// estimateSum is of one document or of all. Calls and tokens are those of
+// extraction and gleaning; summaries depend on what is found.
 type estimateSum struct {
-	Documents    int `json:"documents"`
-	Failed       int `json:"failed"`
-	Chunks       int `json:"chunks"`
-	Tokens       int `json:"tokens"`
-	Calls        int `json:"calls"`
-	PromptTokens int `json:"prompt_tokens"`
+	Documents        int `json:"documents"`
+	Failed           int `json:"failed"`
+	Chunks           int `json:"chunks"`
+	KnownChunks      int `json:"known_chunks"` // taken over from the text that is replaced
+	Tokens           int `json:"tokens"`
+	Calls            int `json:"calls"`
+	CachedCalls      int `json:"cached_calls"` // that cost nothing
+	PromptTokens     int `json:"prompt_tokens"`
+	CompletionTokens int `json:"completion_tokens"`
 }
 
 func (s *estimateSum) add(o estimateSum) {
 	s.Documents += o.Documents
 	s.Failed += o.Failed
 	s.Chunks += o.Chunks
+	s.KnownChunks += o.KnownChunks
 	s.Tokens += o.Tokens
 	s.Calls += o.Calls
+	s.CachedCalls += o.CachedCalls
 	s.PromptTokens += o.PromptTokens
+	s.CompletionTokens += o.CompletionTokens
 }
 
 // dryRun reads and cuts the documents as index would and counts what a
 // language model would be asked. It needs no store and leaves one that exists
 // as it is.
 func (a *app) dryRun(ctx context.Context, f *indexFlags, docs *documents) error {
-	tok, err := a.dryTokenizer(f)
+	o, err := a.indexOptions(f)
 	if err != nil {
 		return err
 	}
-	e := &estimate{DryRun: true, Tokenizer: tok.Name(), Documents: []estimateRow{}, Skipped: list(docs.skips)}
-	c := &counter{tok: tok, glean: f.gleaning > 0, opts: llm.ExtractOptions{EntityTypes: clean(f.entityTypes), Language: f.language}}
+	quiet := *a // the model is not called; its name is part of what the cache is searched for
+	quiet.quiet, quiet.endpoints.embedURL = true, ""
+	m, err := quiet.models(ctx)
+	if err != nil {
+		return err
+	}
+	defer m.close()
+	o.Completer = m.completer
+	db, err := a.openView()
+	switch {
+	case errors.Is(err, engine.ErrNotFound):
+		db = nil
+	case err != nil:
+		return err
+	default:
+		defer db.Close()
+	}
+	est, err := engine.NewEstimator(o, db)
+	if err != nil {
+		return err
+	}
+	e := &estimate{DryRun: true, Tokenizer: est.Tokenizer(), Documents: []estimateRow{}, Skipped: list(docs.skips)}
 	err = docs.each(ctx, func(in input) error {
-		row := estimateRow{ID: in.doc.ID, Path: in.doc.Path, estimateSum: estimateSum{Documents: 1}}
-		if in.err != nil {
-			row.Failed = 1
-			row.Error = orNull(message(in.err))
-		} else {
-			c.count(&in.doc, &row.estimateSum)
+		row := estimateRow{ID: in.doc.ID, Path: in.doc.Path}
+		err := in.err
+		if err == nil {
+			in.doc.Replace = f.replace
+			var x engine.Estimate
+			if x, err = est.Document(ctx, &in.doc); err == nil {
+				row.Status = string(x.Status)
+				row.estimateSum = estimateSum{
+					Chunks: x.Chunks, KnownChunks: x.KnownChunks, Tokens: x.Tokens, Calls: x.Calls, CachedCalls: x.CachedCalls,
+					PromptTokens: x.PromptTokens, CompletionTokens: x.CompletionTokens,
+				}
+			}
+		}
+		if err != nil && !errors.Is(err, engine.ErrInvalid) && in.err == nil {
+			return err
+		}
+		row.Documents = 1
+		if err != nil {
+			row.Status, row.Failed, row.Error = string(engine.StatusFailed), 1, orNull(message(err))
 		}
 		e.Documents = append(e.Documents, row)
 		e.Totals.add(row.estimateSum)
@@ -76,6 +109,10 @@ func (a *app) dryRun(ctx context.Context, f *indexFlags, docs *documents) error 
 	})
 	if err != nil {
 		return err
+	}
+	if f.priced() {
+		cost := (float64(e.Totals.PromptTokens)*f.priceIn + float64(e.Totals.CompletionTokens)*f.priceOut) / 1e6
+		e.Cost = &cost
 	}
 	if err := a.showEstimate(e); err != nil {
 		return err
@@ -86,94 +123,30 @@ func (a *app) dryRun(ctx context.Context, f *indexFlags, docs *documents) error 
 	return nil
 }
 
-// dryTokenizer is the one asked for, else that of the store, else the default.
-func (a *app) dryTokenizer(f *indexFlags) (llm.Tokenizer, error) {
-	name := f.tokenizer
-	if name == "" {
-		name = "o200k"
-		db, err := a.openView()
-		switch {
-		case err == nil:
-			name = db.Identity().Tokenizer
-			if err := db.Close(); err != nil {
-				return nil, err
-			}
-		case !errors.Is(err, engine.ErrNotFound):
-			return nil, err
-		}
-	}
-	return llm.NewTokenizer(name)
-}
-
-// counter cuts documents and counts the tokens of their prompts.
-type counter struct {
-	tok   llm.Tokenizer
-	opts  llm.ExtractOptions
-	glean bool
-}
-
-func (c *counter) count(d *engine.Document, sum *estimateSum) {
-	if d.Chunks != nil {
-		for _, chunk := range d.Chunks {
-			c.chunk(chunk.Content, sum)
-		}
-		return
-	}
-	text, _ := llm.SanitizeText(d.Text)
-	for _, w := range c.tok.Windows(text, chunkTokens, chunkOverlap) {
-		if content := strings.TrimSpace(w.Text); content != "" {
-			c.chunk(content, sum)
-		}
-	}
-}
-
-// chunk adds the calls for one chunk. The gleaning call repeats the first
-// prompt and its answer, which is taken to be as long as the chunk.
-func (c *counter) chunk(text string, sum *estimateSum) {
-	n := c.tok.Count(text)
-	sum.Chunks++
-	sum.Tokens += n
-	if strings.TrimSpace(text) == "" {
-		return
-	}
-	sum.Calls++
-	sum.PromptTokens += c.messages(llm.ExtractMessages(text, c.opts))
-	if !c.glean {
-		return
-	}
-	if again := c.messages(llm.GleanMessages(text, c.opts, "")) + n; again <= maxExtractTokens {
-		sum.Calls++
-		sum.PromptTokens += again
-	}
-}
-
-func (c *counter) messages(m []llm.Message) int {
-	n := 0
-	for i := range m {
-		n += c.tok.Count(m[i].Content)
-	}
-	return n
-}
-
 func (a *app) showEstimate(e *estimate) error {
 	if a.json {
 		return writeJSON(a.out, e)
 	}
 	t := a.table()
-	t.row("DOCUMENT", "CHUNKS", "TOKENS", "CALLS", "PROMPT TOKENS", "")
+	t.row("DOCUMENT", "CHUNKS", "TOKENS", "CALLS", "PROMPT TOKENS", "ANSWER TOKENS", "")
 	for i, d := range e.Documents {
 		if i == maxListed && len(e.Documents) > maxListed+1 && a.verbose == 0 {
-			t.row("...", "", "", "", "", plural(len(e.Documents)-i, "more document"))
+			t.row("...", "", "", "", "", "", plural(len(e.Documents)-i, "more document"))
 			break
 		}
 		note := ""
-		if d.Error != nil {
+		switch {
+		case d.Error != nil:
 			note = *d.Error
+		case d.Status != string(engine.StatusPending):
+			note = d.Status
+		default:
+			note = knownText(&d.estimateSum)
 		}
-		t.row(d.ID, d.Chunks, d.Tokens, d.Calls, d.PromptTokens, note)
+		t.row(d.ID, d.Chunks, d.Tokens, d.Calls, d.PromptTokens, d.CompletionTokens, note)
 	}
 	s := e.Totals
-	t.row(plural(s.Documents, "document"), s.Chunks, s.Tokens, s.Calls, s.PromptTokens, "")
+	t.row(plural(s.Documents, "document"), s.Chunks, s.Tokens, s.Calls, s.PromptTokens, s.CompletionTokens, knownText(&s))
 	if err := t.flush(); err != nil {
 		return err
 	}
@@ -182,6 +155,26 @@ func (a *app) showEstimate(e *estimate) error {
 			return err
 		}
 	}
-	return a.say("An estimate in %s tokens of extraction by a language model; summaries, embeddings and answers come on top, "+
-		"what is stored or cached already comes off. Nothing was stored.\n", e.Tokenizer)
+	if e.Cost != nil {
+		if err := a.say("about %.2f at the prices given\n", *e.Cost); err != nil {
+			return err
+		}
+	}
+	return a.say("An estimate in %s tokens of extraction by a language model. What is stored or cached costs nothing and is left out; "+
+		"an answer is taken to be as long as its chunk. Summaries, embeddings and questions come on top. Nothing was stored.\n", e.Tokenizer)
+}
+
+// knownText says what an estimate leaves out.
+func knownText(s *estimateSum) string {
+	note := ""
+	if s.KnownChunks > 0 {
+		note = plural(s.KnownChunks, "chunk") + " known"
+	}
+	if s.CachedCalls > 0 {
+		if note != "" {
+			note += ", "
+		}
+		note += fmt.Sprintf("%s cached", plural(s.CachedCalls, "call"))
+	}
+	return note
 }

@@ -62,6 +62,10 @@ func (a *app) openModels(ctx context.Context, o engine.Options) (*store, error) 
 	if err != nil {
 		return nil, err
 	}
+	if o.Prompts, err = a.loadPrompts(); err != nil {
+		m.close()
+		return nil, err
+	}
 	o.Completer, o.Embedder, o.Logger, o.Concurrency = m.completer, m.embedder, a.log, a.concurrency
 	db, err := engine.Open(a.db, o)
 	if err != nil {

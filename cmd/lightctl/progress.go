@@ -60,6 +60,7 @@ func (p *progress) next() {
 	p.done.Chunks += p.last.Chunks
 	p.done.ChunksDone += p.last.ChunksDone
 	p.done.Usage = p.done.Usage.Add(p.last.Usage)
+	p.done.Cached += p.last.Cached
 	p.last = engine.Progress{}
 }
 
@@ -82,7 +83,25 @@ func (p *progress) documents() string {
 func (p *progress) chunks() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	u := p.done.Usage.Add(p.last.Usage)
-	return fmt.Sprintf(" %d of %d chunks, %d tokens", p.done.ChunksDone+p.last.ChunksDone, p.done.Chunks+p.last.Chunks,
-		u.PromptTokens+u.CompletionTokens)
+	u, cached := p.done.Usage.Add(p.last.Usage), p.done.Cached+p.last.Cached
+	line := fmt.Sprintf(" %d of %d chunks, %s", p.done.ChunksDone+p.last.ChunksDone, p.done.Chunks+p.last.Chunks, plural(u.Calls, "call"))
+	if cached > 0 {
+		line += fmt.Sprintf(" (%d cached)", cached)
+	}
+	line += fmt.Sprintf(", %d tokens", u.PromptTokens+u.CompletionTokens)
+	if left := p.last.TimeLeft; left > 0 {
+		line += fmt.Sprintf(", about %v left", left.Round(roundTo(left)))
+	}
+	return line
+}
+
+// roundTo is how exactly a time left is worth saying.
+func roundTo(d time.Duration) time.Duration {
+	switch {
+	case d > time.Hour:
+		return time.Minute
+	case d > time.Minute:
+		return 10 * time.Second
+	}
+	return time.Second
 }
