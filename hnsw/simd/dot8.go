@@ -10,11 +10,12 @@ type Query8 struct {
 	dim   int
 	codes []uint8 // two's complement; zero from dim to the stride, so that padding of rows counts for nothing
 	bias  int32   // 128 times the sum of the elements
+	form  query8Form
 }
 
 // NewQuery8 returns a query of zeros for rows of dim codes.
 func NewQuery8(dim int) Query8 {
-	return Query8{dim: dim, codes: make([]uint8, stride8(dim))}
+	return Query8{dim: dim, codes: make([]uint8, stride8(dim)), form: newQuery8Form(dim)}
 }
 
 // Load makes q the vector whose codes are in a row: of a Matrix8, or what [Quantise] wrote. It reads as many as
@@ -22,6 +23,7 @@ func NewQuery8(dim int) Query8 {
 func (q *Query8) Load(row []uint8) {
 	sum := flip(q.codes, row[:q.dim])
 	q.bias = int32(128 * (int64(sum) - 128*int64(q.dim)))
+	q.form.load(q.codes)
 }
 
 // flipGo writes src with the upper bit of each byte flipped to dst, and returns the sum of the bytes of src.

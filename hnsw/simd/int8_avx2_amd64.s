@@ -4,33 +4,36 @@
 
 // Inner products of signed query bytes with unsigned row bytes, AVX2.
 //
-// Both are widened to 16 bits, where VPMADDWD is exact: two products below 2^15 each fit a 32-bit lane. (The
-// shorter VPMADDUBSW would saturate.) Four rows are interleaved and share the widened query.
+// VPMADDUBSW multiplies unsigned bytes with signed ones and adds pairs of products in 16 bits, where they saturate: so
+// the unsigned ones have to be small. Let x be a row byte less 128 and q a query byte. VPXOR with 0x80 makes the row
+// byte x, and with 0x7F -1-x. Where q is not negative, |q| times the first is qx; where it is, |q| times the other is
+// qx-|q|. Two such products are within -2*128*128 and 2*128*127: they never saturate. VPMADDWD with ones widens
+// the sum. The sum of |q| where q is negative is the same for every row. foldAVX2 makes the bytes |q|, and then those to
+// be combined with the row.
 //
-//	AX query    BX offset in the row    CX rows left    DX row length, a multiple of 64
-//	SI ids, or 0    DI out    R8-R11 rows of this group    R12 base, or next row    R13 offset of the last row
+//	AX |q|    R15 what makes row bytes signed    BX offset in both and in the row    CX rows left
+//	DX row length, a multiple of 64    SI ids, or 0    DI out    R8-R11 rows of this group
+//	R12 base, or next row    R13 offset of the last row
 
-// HALF4 multiplies 16 bytes at an offset with those of four rows.
-#define HALF4(off, q, a, b, c, d) \
-	VPMOVSXBW off(AX)(BX*1), q; \
-	VPMOVZXBW off(R8)(BX*1), Y10; \
-	VPMADDWD  q, Y10, Y10; \
-	VPADDD    Y10, a, a; \
-	VPMOVZXBW off(R9)(BX*1), Y11; \
-	VPMADDWD  q, Y11, Y11; \
-	VPADDD    Y11, b, b; \
-	VPMOVZXBW off(R10)(BX*1), Y12; \
-	VPMADDWD  q, Y12, Y12; \
-	VPADDD    Y12, c, c; \
-	VPMOVZXBW off(R11)(BX*1), Y13; \
-	VPMADDWD  q, Y13, Y13; \
-	VPADDD    Y13, d, d
+// MUL adds the products of 32 bytes of a row to a; the query's are in Y8 and Y9.
+#define MUL(off, r, t, a) \
+	VPXOR      off(r)(BX*1), Y9, t; \
+	VPMADDUBSW t, Y8, t; \
+	VPMADDWD   Y14, t, t; \
+	VPADDD     t, a, a
 
-#define HALF1(off, q, t, a) \
-	VPMOVSXBW off(AX)(BX*1), q; \
-	VPMOVZXBW off(R8)(BX*1), t; \
-	VPMADDWD  q, t, t; \
-	VPADDD    t, a, a
+#define HALF4(off, a, b, c, d) \
+	VMOVDQU off(AX)(BX*1), Y8; \
+	VMOVDQU off(R15)(BX*1), Y9; \
+	MUL(off, R8, Y10, a); \
+	MUL(off, R9, Y11, b); \
+	MUL(off, R10, Y12, c); \
+	MUL(off, R11, Y13, d)
+
+#define HALF1(off, a) \
+	VMOVDQU off(AX)(BX*1), Y8; \
+	VMOVDQU off(R15)(BX*1), Y9; \
+	MUL(off, R8, Y10, a)
 
 #define ZERO4(a, b, c, d) \
 	VPXOR a, a, a; \
@@ -42,9 +45,9 @@
 
 // func dot8RowsAVX2(q *uint8, ids *uint32, base unsafe.Pointer, last, stride, n int, bias int32, out *int32) bool
 //
-// The n rows are those of the ids, of which row 0 is at base and the last one last bytes further or, where ids is
-// nil, those at base, base+stride, ... bias is taken from each sum. It returns false, having written some of out, when
-// an id is beyond the last row.
+// q is folded. The n rows are those of the ids, of which row 0 is at base and the last one last bytes further or, where
+// ids is nil, those at base, base+stride, ... bias is taken from each sum. It returns false, having written some of out,
+// when an id is beyond the last row.
 TEXT ·dot8RowsAVX2(SB), NOSPLIT, $16-65
 	MOVQ q+0(FP), AX
 	MOVQ ids+8(FP), SI
@@ -56,6 +59,8 @@ TEXT ·dot8RowsAVX2(SB), NOSPLIT, $16-65
 	MOVQ out+56(FP), DI
 	VMOVD R8, X15
 	VPBROADCASTD X15, X15
+	VPCMPEQW Y14, Y14, Y14
+	VPSRLW   $15, Y14, Y14
 	#include "streams_amd64.h"
 
 group:
@@ -64,22 +69,17 @@ group:
 #include "group8_amd64.h"
 
 start:
-	ZERO4(Y0, Y1, Y2, Y3)
-	ZERO4(Y4, Y5, Y6, Y7)
+	ZERO4(Y0, Y2, Y4, Y6)
+	LEAQ (AX)(DX*1), R15
 	XORQ BX, BX
 
 main4:
-	HALF4(0, Y8, Y0, Y2, Y4, Y6)
-	HALF4(16, Y9, Y1, Y3, Y5, Y7)
-	ADDQ $32, BX
+	HALF4(0, Y0, Y2, Y4, Y6)
+	HALF4(32, Y0, Y2, Y4, Y6)
+	ADDQ $64, BX
 	CMPQ BX, DX
 	JLT  main4
 
-sum4:
-	VPADDD Y1, Y0, Y0
-	VPADDD Y3, Y2, Y2
-	VPADDD Y5, Y4, Y4
-	VPADDD Y7, Y6, Y6
 	VPHADDD Y2, Y0, Y0
 	VPHADDD Y6, Y4, Y4
 	VPHADDD Y4, Y0, Y0
@@ -118,18 +118,16 @@ single:
 single1:
 	VPXOR Y0, Y0, Y0
 	VPXOR Y1, Y1, Y1
+	LEAQ  (AX)(DX*1), R15
 	XORQ  BX, BX
 
 main1:
-	HALF1(0, Y8, Y10, Y0)
-	HALF1(16, Y9, Y11, Y1)
-	HALF1(32, Y8, Y12, Y0)
-	HALF1(48, Y9, Y13, Y1)
+	HALF1(0, Y0)
+	HALF1(32, Y1)
 	ADDQ $64, BX
 	CMPQ BX, DX
 	JLT  main1
 
-sum1:
 	VPADDD Y1, Y0, Y0
 	VPHADDD Y0, Y0, Y0
 	VPHADDD Y0, Y0, Y0
@@ -145,5 +143,45 @@ done:
 
 bad:
 	MOVB $0, ret+64(FP)
+	VZEROUPPER
+	RET
+
+// func foldAVX2(dst, q *uint8, n int) int64
+//
+// dst has the n absolute values of the signed bytes of q and behind them, for each, 0x80 or, where it is negative, 0x7F.
+// It returns the sum of the negative ones. n is a multiple of 64, above zero.
+TEXT ·foldAVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), DI
+	MOVQ q+8(FP), SI
+	MOVQ n+16(FP), CX
+	MOVL $0x80808080, AX
+	VMOVD AX, X3
+	VPBROADCASTD X3, Y3
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	LEAQ (DI)(CX*1), DX
+
+loop:
+	VMOVDQU  (SI), Y4
+	VPCMPGTB Y4, Y0, Y5 // negative
+	VPABSB   Y4, Y6
+	VPAND    Y6, Y5, Y7
+	VPSADBW  Y0, Y7, Y7
+	VPADDQ   Y7, Y1, Y1
+	VPXOR    Y3, Y5, Y5
+	VMOVDQU  Y6, (DI)
+	VMOVDQU  Y5, (DX)
+	ADDQ $32, SI
+	ADDQ $32, DI
+	ADDQ $32, DX
+	SUBQ $32, CX
+	JNZ  loop
+
+	VEXTRACTI128 $1, Y1, X2
+	VPADDQ  X2, X1, X1
+	VPSHUFD $0x4E, X1, X2
+	VPADDQ  X2, X1, X1
+	VPSUBQ  X1, X0, X1
+	VMOVQ   X1, ret+24(FP)
 	VZEROUPPER
 	RET

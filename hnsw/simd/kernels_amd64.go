@@ -29,6 +29,9 @@ func dot8RowsAVXVNNI(q *uint8, ids *uint32, base unsafe.Pointer, last, stride, n
 func dot8RowsAVX512(q *uint8, ids *uint32, base unsafe.Pointer, last, stride, n int, bias int32, out *int32) bool
 
 //go:noescape
+func foldAVX2(dst, q *uint8, n int) int64
+
+//go:noescape
 func hadamardAVX2(x *float32, n int)
 
 //go:noescape
@@ -79,15 +82,30 @@ func dotRows(q *float32, rows *unsafe.Pointer, first unsafe.Pointer, stride, n, 
 	}
 }
 
+// query8Form is what the AVX2 kernel has instead of codes and bias, while that tier is active.
+type query8Form struct {
+	folded []uint8
+	bias   int32
+}
+
+func newQuery8Form(dim int) query8Form { return query8Form{folded: make([]uint8, 2*stride8(dim))} }
+
+func (f *query8Form) load(codes []uint8) {
+	if active == tierAVX2 && len(codes) > 0 {
+		_ = f.folded[2*len(codes)-1]
+		f.bias = int32(foldAVX2(&f.folded[0], &codes[0], len(codes)))
+	}
+}
+
 // dot8Rows needs a tier other than tierGo.
-func dot8Rows(q *uint8, ids *uint32, base unsafe.Pointer, last, stride, n int, bias int32, out *int32) bool {
+func dot8Rows(q *Query8, ids *uint32, base unsafe.Pointer, last, stride, n int, out *int32) bool {
 	switch active {
 	case tierAVX512:
-		return dot8RowsAVX512(q, ids, base, last, stride, n, bias, out)
+		return dot8RowsAVX512(&q.codes[0], ids, base, last, stride, n, q.bias, out)
 	case tierAVXVNNI:
-		return dot8RowsAVXVNNI(q, ids, base, last, stride, n, bias, out)
+		return dot8RowsAVXVNNI(&q.codes[0], ids, base, last, stride, n, q.bias, out)
 	default:
-		return dot8RowsAVX2(q, ids, base, last, stride, n, bias, out)
+		return dot8RowsAVX2(&q.form.folded[0], ids, base, last, stride, n, q.form.bias, out)
 	}
 }
 

@@ -47,12 +47,19 @@ func dotRows(q *float32, rows *unsafe.Pointer, first unsafe.Pointer, stride, n, 
 	dotRowsNEON(q, rows, first, stride, n, dim, out)
 }
 
+// query8Form would be what a kernel has instead of codes and bias: none here.
+type query8Form struct{}
+
+func newQuery8Form(int) query8Form { return query8Form{} }
+
+func (*query8Form) load([]uint8) {}
+
 // dot8Rows needs a tier other than tierGo.
-func dot8Rows(q *uint8, ids *uint32, base unsafe.Pointer, last, stride, n int, bias int32, out *int32) bool {
+func dot8Rows(q *Query8, ids *uint32, base unsafe.Pointer, last, stride, n int, out *int32) bool {
 	if active == tierSDOT {
-		return dot8RowsSDOT(q, ids, base, last, stride, n, bias, out)
+		return dot8RowsSDOT(&q.codes[0], ids, base, last, stride, n, q.bias, out)
 	}
-	return dot8RowsNEON(q, ids, base, last, stride, n, bias, out)
+	return dot8RowsNEON(&q.codes[0], ids, base, last, stride, n, q.bias, out)
 }
 
 // hadamard leaves the levels below a vector's width to Go.

@@ -10,6 +10,12 @@ func dotMany(q []float32, m *Matrix, ids []uint32, out []float32) { dotManyGo(q,
 
 func dotRange(q []float32, m *Matrix, first int, out []float32) { dotRangeGo(q, m, first, out) }
 
+type query8Form struct{}
+
+func newQuery8Form(int) query8Form { return query8Form{} }
+
+func (*query8Form) load([]uint8) {}
+
 func dot8(q *Query8, row []uint8) int32 { return dot8Go(q, row) }
 
 func dotMany8(q *Query8, m *Matrix8, ids []uint32, out []int32) { dotMany8Go(q, m, ids, out) }

@@ -68,7 +68,7 @@ func dot8(q *Query8, row []uint8) int32 {
 		return dot8Go(q, row)
 	}
 	var out int32
-	dot8Rows(&q.codes[0], nil, unsafe.Pointer(&row[0]), 0, len(q.codes), 1, q.bias, &out)
+	dot8Rows(q, nil, unsafe.Pointer(&row[0]), 0, len(q.codes), 1, &out)
 	return out
 }
 
@@ -83,7 +83,7 @@ func dotMany8(q *Query8, m *Matrix8, ids []uint32, out []int32) {
 		if n*m.Stride > callBytes {
 			n = min(n, callRows(m.Stride))
 		}
-		if !dot8Rows(&q.codes[0], &ids[0], unsafe.Pointer(&m.Data[0]), last, m.Stride, n, q.bias, &out[0]) {
+		if !dot8Rows(q, &ids[0], unsafe.Pointer(&m.Data[0]), last, m.Stride, n, &out[0]) {
 			dotMany8Go(q, m, ids[:n], out) // panics at the id
 		}
 		ids, out = ids[n:], out[n:]
@@ -99,7 +99,7 @@ func dotRange8(q *Query8, m *Matrix8, first uint32, out []int32) {
 	rows := m.Data[at : at+uint64(len(out)*m.Stride)]
 	for len(out) > 0 {
 		n := min(len(out), callRows(m.Stride))
-		dot8Rows(&q.codes[0], nil, unsafe.Pointer(&rows[0]), 0, m.Stride, n, q.bias, &out[0])
+		dot8Rows(q, nil, unsafe.Pointer(&rows[0]), 0, m.Stride, n, &out[0])
 		rows, out = rows[n*m.Stride:], out[n:]
 	}
 }
