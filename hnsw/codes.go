@@ -131,13 +131,15 @@ func (c *scratch) begin(t *table, q []float32, n int) {
 
 // helps says whether codes are to be looked at before the rows of the next block.
 func (e *coding) helps(b *best) bool {
-	if e.off || !b.full {
+	return !e.off && b.full && !e.skips()
+}
+
+// skips says whether the next block is scanned without looking at codes, and counts it.
+func (e *coding) skips() bool {
+	if e.skip == 0 {
 		return false
 	}
-	if e.skip > 0 {
-		e.skip--
-		return false
-	}
+	e.skip--
 	return true
 }
 

@@ -23,8 +23,8 @@
 // read. The rows of the best are compared in the end, so that hits and their scores are exact ones. Options.Walk makes
 // them compare rows instead.
 //
-// Scans read codes too: products of codes prove what the score of a slot is at most, and only where that reaches the
-// worst hit so far is the row read. Hits are those of a scan of all rows, bit by bit.
+// Scans read codes too: products of codes prove what the score of a slot is at most and at least, and rows are read only
+// of slots that may be among the hits. Hits are those of a scan of all rows, bit by bit.
 // A code takes 1 us to make when a row is appended; files hold them.
 //
 // # Filters

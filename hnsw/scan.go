@@ -6,16 +6,24 @@ import "github.com/lightctl/lightrag/hnsw/simd"
 // again, it does not read rows of dead ones, which may be overwritten.
 func (c *scratch) scan(t *table, q []float32, from, to uint32, f *filter, b *best) {
 	c.begin(t, q, int(to-from))
+	s, sifted := c.sieve(f, b), uint32(0)
 	most := uint32(scanBlock) // slots whose codes are looked at in one go: the more, the longer the bar has been rising
 	for from < to {
 		end := to
 		if f.reused {
 			if from, end = t.alive(from, to); from == end {
-				return
+				break
 			}
 		}
 		n := min(end-from, scanBlock)
-		if c.picky(f, b) {
+		if s != nil && !c.coding.skips() {
+			n = min(end-from, codesBlock, chunkSlots-from&chunkMask)
+			c.sift(t, from, n, f, b)
+			if sifted += n; s.crowded(&c.coding, b) {
+				c.coding.judge(c.strain(t, q, b), int(sifted))
+				sifted = 0
+			}
+		} else if s == nil && c.picky(f, b) {
 			ids := c.ids[:0]
 			for slot := from; slot < from+n; slot++ {
 				if c.ask(f, slot) {
@@ -23,7 +31,7 @@ func (c *scratch) scan(t *table, q []float32, from, to uint32, f *filter, b *bes
 				}
 			}
 			c.score(t, q, ids, nil, b)
-		} else if c.coding.helps(b) {
+		} else if s == nil && c.coding.helps(b) {
 			n = min(end-from, most, chunkSlots-from&chunkMask)
 			most = min(2*most, codesBlock)
 			ids := c.hopeful(t, from, n, b.least())
@@ -37,6 +45,9 @@ func (c *scratch) scan(t *table, q []float32, from, to uint32, f *filter, b *bes
 			c.addRange(from, n, f, b)
 		}
 		from += n
+	}
+	if s != nil {
+		c.strain(t, q, b)
 	}
 }
 

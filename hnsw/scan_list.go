@@ -20,6 +20,8 @@ const (
 	listCodesFrom = 128
 	// spread is how many times as many slots a piece may span as it has, for all it spans to be read in order.
 	spread = 2
+	// scanFew is the number of rows here and there that are read at once, before looking at who else is worth it.
+	scanFew = 16
 	// skipLots is the number of lots whose rows are read without looking at codes, after one where that helped little.
 	skipLots = 7
 )
@@ -222,7 +224,6 @@ func (c *scratch) picky(f *filter, b *best) bool {
 // and there, and cost more to read than the filter to ask; the nearest come first, for with what they score codes rule
 // out more of the others.
 func (c *scratch) scoreHopeful(t *table, q []float32, ids []uint32, f *filter, b *best) {
-	const few = 16
 	if !f.trivial() && c.fewPass() {
 		passed := ids[:0]
 		for i, id := range ids {
@@ -233,7 +234,7 @@ func (c *scratch) scoreHopeful(t *table, q []float32, ids []uint32, f *filter, b
 		}
 		ids, f = passed, nil
 	}
-	if len(ids) <= few {
+	if len(ids) <= scanFew {
 		c.score(t, q, ids, f, b)
 		return
 	}
@@ -243,7 +244,7 @@ func (c *scratch) scoreHopeful(t *table, q []float32, ids []uint32, f *filter, b
 	}
 	slices.Sort(ranks)
 	for len(ranks) > 0 {
-		part := ranks[:min(len(ranks), few)]
+		part := ranks[:min(len(ranks), scanFew)]
 		ranks = ranks[len(part):]
 		need := c.coding.needed(b.least())
 		ids := c.ids[:0]

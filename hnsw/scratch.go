@@ -21,6 +21,7 @@ type scratch struct {
 	allow     []uint64  // one bit per allowed slot
 	iterator  roaring.ManyIntIterator
 	lot       *lot       // of the scan of a list; nil before the first
+	sifter    *sieve     // of the scan in order; nil before the first
 	iteration *iteration // of an iterator; nil before the first
 
 	// What slots are compared with: a row or, where there are codes, a code.
