@@ -48,25 +48,20 @@ func (m measure) shorten(text string, budget int, line func(text string) int) st
 func (s *search) cutEntities() (hits []EntityHit, sum int, err error) {
 	m := s.db.cost
 	fit, sum := m.prefix(len(s.entities), s.q.MaxEntityTokens, func(i int) int {
-		id := s.entities[i].id
-		if n, ok := s.filter.lineTokens(format.KindEntity, uint32(id)); ok {
-			return n
-		}
-		return s.view.LineTokens(format.KindEntity, uint32(id))
+		return lineTokens(s, format.KindEntity, s.entities, i)
 	})
 	s.entities = s.entities[:fit]
 	ids := make([]format.EntityID, fit)
 	for i := range ids {
 		ids[i] = s.entities[i].id
 	}
-	records, err := s.view.EntityRecords(ids, make([]format.Record, 0, fit))
+	records, err := s.entityRecords(ids)
 	if err != nil {
 		return nil, 0, err
 	}
 	hits = make([]EntityHit, fit)
 	for i := range hits {
 		rec := &records[i]
-		s.filter.override(format.KindEntity, uint32(ids[i]), rec)
 		hits[i] = EntityHit{Name: s.view.EntityName(ids[i]), Type: rec.Type, Description: rec.Description, Score: s.entities[i].score}
 	}
 	if fit == 1 && m.cost(sum, 1) >= s.q.MaxEntityTokens {
@@ -83,25 +78,20 @@ func (s *search) cutEntities() (hits []EntityHit, sum int, err error) {
 func (s *search) cutRelations() (hits []RelationHit, sum int, err error) {
 	m := s.db.cost
 	fit, sum := m.prefix(len(s.relations), s.q.MaxRelationTokens, func(i int) int {
-		id := s.relations[i].id
-		if n, ok := s.filter.lineTokens(format.KindRelation, uint32(id)); ok {
-			return n
-		}
-		return s.view.LineTokens(format.KindRelation, uint32(id))
+		return lineTokens(s, format.KindRelation, s.relations, i)
 	})
 	s.relations = s.relations[:fit]
 	ids := make([]format.RelationID, fit)
 	for i := range ids {
 		ids[i] = s.relations[i].id
 	}
-	records, err := s.view.RelationRecords(ids, make([]format.Record, 0, fit))
+	records, err := s.relationRecords(ids)
 	if err != nil {
 		return nil, 0, err
 	}
 	hits = make([]RelationHit, fit)
 	for i := range hits {
 		rec := &records[i]
-		s.filter.override(format.KindRelation, uint32(ids[i]), rec)
 		a, b := s.view.Ends(ids[i])
 		hits[i] = RelationHit{
 			Src: s.view.EntityName(a), Tgt: s.view.EntityName(b), Keywords: rec.Keywords, Description: rec.Description,
@@ -116,4 +106,38 @@ func (s *search) cutRelations() (hits []RelationHit, sum int, err error) {
 		sum = line(h.Description)
 	}
 	return hits, sum, nil
+}
+
+// lineTokens returns the price of the i-th line.
+func lineTokens[ID ~uint32](s *search, kind format.Kind, list []ranked[ID], i int) int {
+	if s.filter.byDocuments() {
+		return excerptOf(s.filter, kind, list, i).LineTokens
+	}
+	return s.view.LineTokens(kind, uint32(list[i].id))
+}
+
+// entityRecords fetches what the entities say, under the filter.
+func (s *search) entityRecords(ids []format.EntityID) ([]format.Record, error) {
+	records := make([]format.Record, 0, len(ids))
+	if !s.filter.byDocuments() {
+		return s.view.EntityRecords(ids, records)
+	}
+	for _, id := range ids {
+		x := s.filter.excerpt(format.KindEntity, uint32(id))
+		records = append(records, format.Record{Type: x.Type, Description: x.Description})
+	}
+	return records, s.filter.failed()
+}
+
+// relationRecords is entityRecords for relations.
+func (s *search) relationRecords(ids []format.RelationID) ([]format.Record, error) {
+	records := make([]format.Record, 0, len(ids))
+	if !s.filter.byDocuments() {
+		return s.view.RelationRecords(ids, records)
+	}
+	for _, id := range ids {
+		x := s.filter.excerpt(format.KindRelation, uint32(id))
+		records = append(records, format.Record{Description: x.Description, Keywords: x.Keywords, Weight: x.Weight})
+	}
+	return records, s.filter.failed()
 }

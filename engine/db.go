@@ -23,6 +23,7 @@ type DB struct {
 	offline bool // the completer is the offline one: fast, deterministic, not worth a cache
 	ledger  ledger
 	prompt  atomic.Pointer[promptCount] // of the last query
+	scopes  scopes
 
 	progress sync.Mutex // one Options.Progress call at a time
 

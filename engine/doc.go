@@ -16,6 +16,15 @@
 // network, weaker extraction and extractive answers. With a
 // [llm.Completer] and an [llm.Embedder] the same calls use a real model.
 //
+// # Filters
+//
+// Query.Documents and Query.EntityTypes apply before anything is ranked: an
+// owner that they exclude is not found, and takes no place of another one. A
+// query that is limited to documents shows no word of any other document, in
+// descriptions, keywords and references too. What a filter lets through is
+// worked out once for each commit and kept for the next questions with the same
+// filter.
+//
 // # Durability
 //
 // When Insert reports a document as processed, its graph, vectors and passages

@@ -27,11 +27,6 @@ func (s *search) expand() {
 // and of their neighbours' names, each once, then stably by (sum of degrees,
 // weight) descending.
 func (s *search) around(entities []ranked[format.EntityID]) []ranked[format.RelationID] {
-	type edge struct {
-		id     format.RelationID
-		degree int
-		weight int64
-	}
 	n := 0
 	for _, e := range entities {
 		n += s.view.Degree(e.id)
@@ -46,9 +41,10 @@ func (s *search) around(entities []ranked[format.EntityID]) []ranked[format.Rela
 			if _, dup := done[nb.Entity]; dup || !s.filter.relation(nb.Relation) {
 				continue
 			}
-			edges = append(edges, edge{nb.Relation, degree + s.view.Degree(nb.Entity), s.weight(nb.Relation)})
+			edges = append(edges, edge{nb.Relation, degree + s.view.Degree(nb.Entity), s.view.Weight(nb.Relation)})
 		}
 	}
+	s.filter.weigh(edges)
 	slices.SortStableFunc(edges, func(a, b edge) int {
 		return cmp.Or(cmp.Compare(b.degree, a.degree), cmp.Compare(b.weight, a.weight))
 	})
@@ -75,11 +71,11 @@ func (s *search) ends(relations []ranked[format.RelationID]) []ranked[format.Ent
 	return out
 }
 
-func (s *search) weight(r format.RelationID) int64 {
-	if w, ok := s.filter.weight(r); ok {
-		return w
-	}
-	return s.view.Weight(r)
+// edge is a relation and what it is ranked by.
+type edge struct {
+	id     format.RelationID
+	degree int
+	weight int64
 }
 
 // roundRobin merges two ranked lists, a first, keeping the first of every id

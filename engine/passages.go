@@ -38,7 +38,10 @@ func (s *search) passages() []ranked[format.ChunkID] {
 
 // sources returns the chunks of an owner that the filter lets through.
 func (s *search) sources(kind format.Kind, owner uint32) []format.ChunkID {
-	return s.filter.chunks(s.view.Sources(kind, owner))
+	if s.filter.byDocuments() {
+		return s.filter.excerpt(kind, owner).Sources
+	}
+	return s.view.Sources(kind, owner)
 }
 
 // pick chooses passages from the source lists of ranked owners. A chunk

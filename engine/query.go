@@ -58,8 +58,16 @@ type Query struct {
 	PromptOnly  bool // retrieve and show the prompt, no answer; wins over ContextOnly
 	NoCache     bool // neither read nor write cached answers and keywords
 
-	Documents   []string // caller ids; only what they say is used
-	EntityTypes []string // only entities of these types, and relations between them
+	// Documents limits everything to what these documents say: hits, passages,
+	// and the description, type, keywords and weight of each hit, which are those
+	// of a store without the other documents and without summaries, with the first
+	// 8 descriptions of each. Ids are the caller's; one that does not exist is
+	// ErrNotFound. Scores and degrees are still those of all documents: tenants
+	// that must not influence one another belong in stores of their own.
+	Documents []string
+	// EntityTypes limits hits to entities of these types, whatever their case, and
+	// relations between them. A type that no entity has finds nothing.
+	EntityTypes []string
 
 	Pick PickMethod // how passages of entities and relations are picked
 

@@ -220,7 +220,7 @@ func (db *DB) newSearch(ctx context.Context, q *Query, r *Result) (*search, erro
 	if s.view, err = db.store.View(); err != nil {
 		return nil, err
 	}
-	if s.filter, err = newFilter(s.view, q, db.cost); err != nil {
+	if s.filter, err = db.newFilter(s.view, q); err != nil {
 		s.view.Close()
 		return nil, err
 	}
@@ -234,7 +234,7 @@ func (s *search) close() { s.view.Close() }
 func (s *search) match() (err error) {
 	find := func(kind format.Kind, q []float32, k int) (hits []hit) {
 		if err == nil && q != nil {
-			hits, err = s.db.index.search(s.view, kind, q, k, s.q.CosineThreshold, s.filter.allow(kind))
+			hits, err = s.db.index.search(s.view, kind, q, k, s.q.CosineThreshold, s.filter)
 		}
 		return hits
 	}

@@ -11,8 +11,8 @@ import (
 )
 
 // search returns the k owners of a kind nearest to the unit vector q, by
-// (score descending, id), as the view sees them.
-func (x *vectorIndex) search(v *graphstore.View, kind format.Kind, q []float32, k int, min float32, allow func(uint32) bool) ([]hit, error) {
+// (score descending, id), as the view sees them. A nil filter lets all pass.
+func (x *vectorIndex) search(v *graphstore.View, kind format.Kind, q []float32, k int, min float32, f *filter) ([]hit, error) {
 	bound := v.Bound(kind)
 	if bound == 0 || k == 0 {
 		return nil, nil
@@ -21,11 +21,12 @@ func (x *vectorIndex) search(v *graphstore.View, kind format.Kind, q []float32, 
 		k = int(bound)
 	}
 	idx := x.kind(kind)
-	a := accept{view: v, index: idx, kind: kind, allow: allow}
+	a := accept{view: v, index: idx, kind: kind, allow: f.accept(kind)}
 	found, err := idx.graph.Search(q, k, hnsw.SearchOptions{
 		Ef:          searchEf(k),
 		Bound:       bound,
 		Accept:      a.slot,
+		Allow:       f.among(kind),
 		MinScore:    min,
 		HasMinScore: true,
 	}, make([]hnsw.Hit, 0, k))

@@ -245,6 +245,16 @@ func (c *checker) columns(row string, ch *change) error {
 			}
 		}
 	}
+	if ch.kind == format.KindEntity {
+		want := c.s.types.id(ch.rec.Type)
+		for what, cols := range map[string]*columns.Columns{"columns": c.st.cols, "opening": c.fresh} {
+			if got := TypeID(cols.EntityType(EntityID(ch.owner))); got != want {
+				if err := c.bad(row, "%s: type %d, record %q", what, got, ch.rec.Type); err != nil {
+					return err
+				}
+			}
+		}
+	}
 	_, has := c.st.cols.Slot(ch.kind, ch.owner)
 	if want := c.s.sink != nil && ch.rec.VectorVersion != 0; has != want {
 		return c.bad(row, "vector slot %v, record %v", has, want)

@@ -226,8 +226,11 @@ func (tx *txn) setColumns(c *change, slot uint32, has bool) {
 		if !c.fresh && sources != nil && slices.Equal(sources, base.EntitySources(id)) {
 			sources = nil
 		}
-		if c.fresh || sources != nil || tx.columnsDiffer(c, slot, has) {
-			tx.cols.SetEntity(id, columns.EntityRow{LineTokens: rec.LineTokens, Slot: slot, HasSlot: has, Sole: rec.Sole, Sources: sources})
+		typ := uint16(tx.s.types.id(rec.Type))
+		if c.fresh || sources != nil || typ != base.EntityType(id) || tx.columnsDiffer(c, slot, has) {
+			tx.cols.SetEntity(id, columns.EntityRow{
+				Type: typ, LineTokens: rec.LineTokens, Slot: slot, HasSlot: has, Sole: rec.Sole, Sources: sources,
+			})
 		}
 		return
 	}

@@ -20,6 +20,7 @@ type loaded struct {
 	stale     uint64
 	buffered  uint64
 	max       int // MaxSources that the sources were cut to
+	types     *entityTypes
 
 	seen   format.Counters // what was counted
 	places map[uint64]ChunkID
@@ -28,7 +29,7 @@ type loaded struct {
 // load reads the columns from r and verifies the counters.
 func (s *Store) load(r durable.Reader) (*loaded, error) {
 	ld := &loaded{
-		max: s.opts.MaxSources, cols: columns.NewLoader(), versions: make(map[uint64]uint32),
+		max: s.opts.MaxSources, types: &s.types, cols: columns.NewLoader(), versions: make(map[uint64]uint32),
 		hashes: make(map[[32]byte]DocID), twins: make(map[[32]byte][]DocID), replacing: make(map[string]DocID), places: make(map[uint64]ChunkID),
 	}
 	rows := newRows(r)
@@ -222,7 +223,9 @@ func (ld *loaded) owners(r *rows, max int) error {
 		}
 		switch kind {
 		case format.KindEntity:
-			ld.cols.SetEntity(EntityID(owner), columns.EntityRow{LineTokens: rec.LineTokens, Sole: rec.Sole, Sources: sources})
+			ld.cols.SetEntity(EntityID(owner), columns.EntityRow{
+				Type: uint16(ld.types.id(rec.Type)), LineTokens: rec.LineTokens, Sole: rec.Sole, Sources: sources,
+			})
 		case format.KindRelation:
 			ld.cols.SetRelation(RelationID(owner), columns.RelationRow{Weight: rec.Weight, LineTokens: rec.LineTokens, Sole: rec.Sole, Sources: sources})
 		}

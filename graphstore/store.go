@@ -19,6 +19,7 @@ type Store struct {
 	ident   format.Identity
 	measure Measurer
 	sink    VectorSink // nil: nobody wants vectors
+	types   entityTypes
 
 	current atomic.Pointer[state] // newest published state; nil when closed
 	closed  atomic.Bool

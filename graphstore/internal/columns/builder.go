@@ -123,6 +123,7 @@ func (b *Builder) SetEntity(id EntityID, r EntityRow) {
 		return
 	}
 	row := n.entities.put(uint32(id), n.gen)
+	row.typ = r.Type
 	b.set(&row.common, r.LineTokens, r.Slot, r.HasSlot, r.Sole, r.Sources)
 }
 

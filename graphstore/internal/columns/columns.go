@@ -96,6 +96,14 @@ func (c *Columns) Neighbors(id EntityID) []Neighbor {
 	return nil
 }
 
+// EntityType returns the type of an entity as it was set.
+func (c *Columns) EntityType(id EntityID) uint16 {
+	if p := c.entities.page(uint32(id)); p != nil {
+		return p.rows[id&pageMask].typ
+	}
+	return 0
+}
+
 // EntitySources returns the source chunks of an entity as they were set.
 func (c *Columns) EntitySources(id EntityID) []ChunkID {
 	if p := c.entities.page(uint32(id)); p != nil {

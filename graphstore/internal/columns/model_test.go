@@ -121,6 +121,9 @@ func (m model) verifyEntity(c *Columns, id EntityID, neighbors []Neighbor) error
 	if got := c.Neighbors(id); !slices.Equal(got, neighbors) || c.Degree(id) != len(neighbors) {
 		return fmt.Errorf("entity %d: degree %d, neighbours %v; want %v", id, c.Degree(id), got, neighbors)
 	}
+	if c.EntityType(id) != want.Type {
+		return fmt.Errorf("entity %d: type %d, want %d", id, c.EntityType(id), want.Type)
+	}
 	if got := c.EntitySources(id); !slices.Equal(got, want.Sources) {
 		return fmt.Errorf("entity %d: sources %v, want %v", id, got, want.Sources)
 	}
@@ -245,7 +248,7 @@ func (e *editor) sources(old []ChunkID) []ChunkID {
 func (e *editor) setEntity() {
 	if id, ok := pick(e.t, e.m.entities, "entity"); ok {
 		x := e.m.entities[id]
-		r := EntityRow{e.id("tokens"), e.id("slot"), rapid.Bool().Draw(e.t, "has"), DocID(e.id("sole")), e.sources(x.Sources)}
+		r := EntityRow{uint16(e.id("type")), e.id("tokens"), e.id("slot"), rapid.Bool().Draw(e.t, "has"), DocID(e.id("sole")), e.sources(x.Sources)}
 		e.b.SetEntity(id, r)
 		if r.Sources == nil {
 			r.Sources = x.Sources

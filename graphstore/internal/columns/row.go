@@ -12,9 +12,11 @@ type (
 )
 
 // EntityRow is what SetEntity writes about an entity. Sole is the only document
-// that mentions it, 0 when there are several. Sources are copied; nil keeps the
-// list as it is, an empty list that is not nil clears it.
+// that mentions it, 0 when there are several. Type is a number that the owner of
+// the columns gave to the entity's type. Sources are copied; nil keeps the list
+// as it is, an empty list that is not nil clears it.
 type EntityRow struct {
+	Type       uint16
 	LineTokens uint32
 	Slot       uint32
 	HasSlot    bool
@@ -54,6 +56,7 @@ type common struct {
 	tokens  uint32
 	slot    uint32
 	hasSlot bool
+	typ     uint16 // of an entity; here it takes no room
 	sole    DocID
 }
 
