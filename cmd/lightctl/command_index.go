@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lightctl/lightrag/cmd/lightctl/internal/reader"
 	"github.com/lightctl/lightrag/engine"
 )
 
@@ -34,7 +35,7 @@ func (a *app) documents(f *indexFlags, paths []string) (*documents, error) {
 		}
 		return &documents{each: c.each, close: func() { c.Close() }}, nil
 	}
-	s, err := openSource(a.in, f.maxFileMiB<<20, paths)
+	s, err := openSource(a.in, reader.Options{Limit: f.maxFileMiB << 20, CacheDir: a.cacheDir()}, a.db, paths)
 	if err != nil {
 		return nil, err
 	}

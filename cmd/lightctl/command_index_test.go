@@ -56,7 +56,7 @@ func TestIndexWalksDirectoriesInOrder(t *testing.T) {
 	for _, s := range r.Skipped {
 		left = append(left, s.Path)
 	}
-	if want := []string{"in/loop", "in/out.txt", "in/z.png"}; !slices.Equal(left, want) || r.Totals.Skipped != 3 {
+	if want := []string{"in/.git", "in/.hidden.txt", "in/loop", "in/out.txt", "in/z.png"}; !slices.Equal(left, want) || r.Totals.Skipped != 5 {
 		t.Errorf("skipped %q (%d), want %q", left, r.Totals.Skipped, want)
 	}
 	if got := b.ok("docs", "show", "in/sub/c.html").out; !strings.Contains(got, "Kepler\n\nJohannes Kepler lived in Prague.") {

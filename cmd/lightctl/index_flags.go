@@ -38,9 +38,13 @@ func (a *app) indexCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "index PATH...",
 		Short: "Index files, directories, or standard input (-)",
-		Long: "Index documents: files, directories (walked in name order, without hidden entries) and\n" +
-			"standard input (-, as the document \"stdin\"). Types: " + knownTypes + ". A document's id is its\n" +
-			"path as typed. Lines of a jsonl file are {\"id\"?, \"path\"?, \"text\"}; the default id is file#line.\n\n" +
+		Long: "Index documents: files, directories and standard input (-, as the document \"stdin\").\n" +
+			"Types: " + knownTypes + ", told by the end of the name. A document's id is\n" +
+			"its path as typed. Lines of a jsonl file are {\"id\"?, \"path\"?, \"text\"}; the default id is\n" +
+			"file#line.\n\n" +
+			"Directories are walked in name order. Hidden entries, files of other types, links that\n" +
+			"leave the directory or lead to a directory, and the store itself are skipped and reported.\n" +
+			"A file that cannot be read or is too large fails alone.\n\n" +
 			"What is already stored is not indexed again: an equal document is unchanged, one with another\n" +
 			"text is a conflict unless --replace is given. Of a replaced text, chunks that stay the same are not\n" +
 			"extracted again; with --chunk-by paragraphs a small edit leaves all but three as they were.\n" +

@@ -5,13 +5,20 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf16"
+
+	"github.com/lightctl/lightrag/cmd/lightctl/internal/reader"
 )
 
-// readOne reads a file that holds one document.
+// readAllInputs reads one file.
 func readAllInputs(t *testing.T, name, content string, limit int64) []input {
 	t.Helper()
+	s, err := openSource(nil, reader.Options{Limit: limit}, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
 	var out []input
-	err := readerOf(name)(name, strings.NewReader(content), limit, func(in input) error {
+	err = s.readFile(t.Context(), name, name, strings.NewReader(content), func(in input) error {
 		out = append(out, in)
 		return nil
 	})
@@ -33,34 +40,21 @@ func utf16Text(s string, big bool) string {
 	return b.String()
 }
 
-func TestMarksAreDecoded(t *testing.T) {
-	const text = "Käthe, 별 und 𝄞"
+func TestMarkedJSONLinesAreDecoded(t *testing.T) {
+	const line = `{"text":"Käthe, 별 und 𝄞"}`
 	for name, content := range map[string]string{
-		"none": text, "UTF-8": "\xef\xbb\xbf" + text,
-		"UTF-16 little": utf16Text(text, false), "UTF-16 big": utf16Text(text, true),
+		"none": line, "UTF-8": "\xef\xbb\xbf" + line, "UTF-16 little": utf16Text(line, false), "UTF-16 big": utf16Text(line, true),
 	} {
-		if in := readAllInputs(t, "a.txt", content, 1000)[0]; in.err != nil || in.doc.Text != text {
+		if in := readAllInputs(t, "a.jsonl", content, 1000)[0]; in.err != nil || in.doc.Text != "Käthe, 별 und 𝄞" {
 			t.Errorf("%s: %q, %v", name, in.doc.Text, in.err)
 		}
-		line := strings.Replace(content, text, `{"text":"`+text+`"}`, 1)
-		if strings.HasPrefix(name, "UTF-16") {
-			line = utf16Text(`{"text":"`+text+`"}`, name == "UTF-16 big")
-		}
-		if in := readAllInputs(t, "a.jsonl", line, 1000)[0]; in.err != nil || in.doc.Text != text {
-			t.Errorf("%s, jsonl: %q, %v", name, in.doc.Text, in.err)
-		}
-	}
-	if in := readAllInputs(t, "a.md", "a\xffb", 1000)[0]; in.doc.Text != "a\xffb" {
-		t.Errorf("bytes that are no UTF-8 were not left to the engine: %q", in.doc.Text)
 	}
 }
 
 func TestSizeLimit(t *testing.T) {
-	if in := readAllInputs(t, "a.txt", strings.Repeat("x", 100), 100)[0]; in.err != nil {
-		t.Error(in.err)
-	}
-	if in := readAllInputs(t, "a.txt", strings.Repeat("x", 101), 100)[0]; in.err == nil {
-		t.Error("101 bytes pass a limit of 100")
+	in := readAllInputs(t, "a.txt", strings.Repeat("x", 1<<20+1), 1<<20)[0]
+	if in.err == nil || in.err.Error() != "larger than the limit of 1.0 MiB (--max-file-mib)" {
+		t.Errorf("%v", in.err)
 	}
 	got := readAllInputs(t, "a.jsonl", `{"text":"`+strings.Repeat("x", 200)+"\"}\n{\"text\":\"short\"}", 100)
 	if len(got) != 2 || got[0].err == nil || got[1].doc.Text != "short" || got[1].doc.ID != "a.jsonl#2" {
@@ -116,39 +110,6 @@ func TestJSONLines(t *testing.T) {
 	if got := readAllInputs(t, "e.jsonl", "\n\n", 100); len(got) != 1 || got[0].err == nil {
 		t.Errorf("a file without lines: %+v", got)
 	}
-}
-
-func TestHTMLText(t *testing.T) {
-	for _, c := range []struct{ name, page, want string }{
-		{"title and blocks", "<title>A &amp; B</title><h1>Head</h1><p>One<p>Two  three\n four", "A & B\n\nHead\n\nOne\n\nTwo three four"},
-		{"inline", "<p>a<b>b</b> <i>c</i>d</p>", "ab cd"},
-		{"invisible", "<p>seen<script>no()</script><style>p{}</style><template>no</template><noscript>no</noscript><span hidden>no</span>", "seen"},
-		{"breaks", "one<br>two<br><br>three", "one\ntwo\n\nthree"},
-		{"list", "<ul><li> a<li>b</ul>", "- a\n- b"},
-		{"table", "<table><tr><th>k<th>v<tr><td>1<td>2</table>", "k | v\n1 | 2"},
-		{"pre", "<pre>\n  a\n    b\n</pre>", "  a\n    b"},
-		{"entities", "<p>&lt;x&gt; &eacute;&nbsp;&#9731;", "<x> é ☃"},
-		{"comment", "a<!-- no -->b", "ab"},
-		{"declared", "<meta charset=iso-8859-1><p>K\xe4the", "Käthe"},
-		{"undeclared", "<p>K\xe4the \x93x\x94", "Käthe “x”"},
-		{"empty", "<title></title><p> ", ""},
-	} {
-		got, err := htmlText([]byte(c.page))
-		if err != nil || got != strings.TrimSpace(c.want) {
-			t.Errorf("%s: %q, %v; want %q", c.name, got, err, c.want)
-		}
-	}
-	if _, err := htmlText([]byte(strings.Repeat("<div>", 100000))); err == nil {
-		t.Error("a page of 100,000 levels was parsed")
-	}
-}
-
-func FuzzHTMLText(f *testing.F) {
-	f.Add([]byte("<p>a<table><td>b<pre> c"))
-	f.Add([]byte("\xff\xfe<\x00"))
-	f.Fuzz(func(t *testing.T, page []byte) {
-		_, _ = htmlText(page) // must not panic
-	})
 }
 
 func FuzzJSONLine(f *testing.F) {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/lightctl/lightrag/engine"
@@ -35,6 +36,9 @@ type reportRow struct {
 	Removed      int                `json:"removed,omitempty"`       // unusable bytes and sequences
 	FailedChunks int                `json:"failed_chunks,omitempty"` // without usable answer
 	Failures     []chunkFailureJSON `json:"failures,omitempty"`      // these chunks
+
+	// Notes say what a person should know of how the file was read.
+	Notes []string `json:"notes,omitempty"`
 }
 
 // reportTotals are sums over the rows.
@@ -82,26 +86,26 @@ func (r *indexReport) addBatch(batch []input, rep *engine.Report) {
 		case in.err != nil:
 			r.row(&reportRow{ID: in.doc.ID, Path: in.doc.Path, Status: string(engine.StatusFailed), Error: orNull(message(in.err))})
 		case next < len(rep.Documents):
-			r.document(&rep.Documents[next])
+			r.document(&rep.Documents[next], in.notes)
 			next++
 		}
 	}
 	for ; next < len(rep.Documents); next++ {
-		r.document(&rep.Documents[next]) // taken up from an earlier run
+		r.document(&rep.Documents[next], nil) // taken up from an earlier run
 	}
 	r.LLM.add(rep.Usage, rep.Cached)
 	r.stale = rep.Stale
 }
 
 // document adds a row, unless the call did not come to it.
-func (r *indexReport) document(d *engine.DocumentReport) {
+func (r *indexReport) document(d *engine.DocumentReport, notes []string) {
 	if d.ID == "" {
 		return
 	}
 	row := &reportRow{
 		ID: d.ID, Path: d.Path, Status: string(d.Status), Chunks: d.Chunks, Entities: d.Entities,
 		Relations: d.Relations, Malformed: d.Malformed, Original: d.Original, Removed: d.Removed,
-		FailedChunks: d.FailedChunks, Failures: newFailuresJSON(d.Failures),
+		FailedChunks: d.FailedChunks, Failures: newFailuresJSON(d.Failures), Notes: notes,
 	}
 	if d.Err != nil {
 		row.Error = orNull(message(d.Err))
@@ -146,7 +150,7 @@ func (a *app) printReport(r *indexReport) error {
 	for _, d := range r.Documents {
 		switch engine.DocumentStatus(d.Status) {
 		case engine.StatusProcessed:
-			if len(r.Documents) <= maxListed || a.verbose > 0 || d.FailedChunks > 0 {
+			if len(r.Documents) <= maxListed || a.verbose > 0 || d.FailedChunks > 0 || len(d.Notes) > 0 {
 				note := fmt.Sprintf("%s, %s, %s", plural(d.Chunks, "chunk"), plural(d.Entities, "entity"), plural(d.Relations, "relation"))
 				if d.FailedChunks > 0 {
 					note += fmt.Sprintf("; %s without a usable answer", plural(d.FailedChunks, "chunk"))
@@ -156,6 +160,9 @@ func (a *app) printReport(r *indexReport) error {
 				}
 				if d.Removed > 0 {
 					note += fmt.Sprintf("; %d unusable bytes or sequences removed", d.Removed)
+				}
+				for _, n := range d.Notes {
+					note += "; " + n
 				}
 				t.row(d.Status, d.ID, note)
 			}
@@ -206,24 +213,28 @@ func (a *app) printReport(r *indexReport) error {
 		plural(r.LLM.Calls, "model call"), r.LLM.Cached, r.LLM.PromptTokens, r.LLM.CompletionTokens, r.Seconds))
 }
 
-// printSkipped sums up left-out files by reason, in order of appearance.
 func (a *app) printSkipped(skips []skipped) error {
+	return a.say("%s\n", bySkipReason("skipped ", skips))
+}
+
+// bySkipReason sums up left-out entries by reason, in order of appearance, after
+// lead. It is empty when nothing was left out.
+func bySkipReason(lead string, skips []skipped) string {
 	count := make(map[string]int)
-	var order []string
+	var parts []string
 	for _, s := range skips {
-		if count[s.Reason] == 0 {
-			order = append(order, s.Reason)
-		}
 		count[s.Reason]++
 	}
-	line := "skipped"
-	for i, reason := range order {
-		if i > 0 {
-			line += ","
+	for _, s := range skips {
+		if n := count[s.Reason]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d (%s)", n, s.Reason))
+			count[s.Reason] = 0
 		}
-		line += fmt.Sprintf(" %s (%s)", plural(count[reason], "file"), reason)
 	}
-	return a.say("%s\n", line)
+	if len(parts) == 0 {
+		return ""
+	}
+	return lead + strings.Join(parts, ", ")
 }
 
 // endReport turns a printed report and the error of the run into the exit

@@ -10,6 +10,8 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+
+	"github.com/lightctl/lightrag/cmd/lightctl/internal/reader"
 )
 
 // stdinID is the id of the document read from standard input.
@@ -23,25 +25,31 @@ type skipped struct {
 
 // source is what `index` reads: files, found before any of them is read.
 type source struct {
-	stdin io.Reader
-	limit int64 // bytes of one file, of one line of a JSONL file
-	roots []*os.Root
-	files []sourceFile
-	skips []skipped
-	seen  map[string]bool
+	stdin  io.Reader
+	limit  int64 // bytes of one file, of one line of a JSONL file
+	reader *reader.Reader
+	store  fs.FileInfo // directory that is not walked, or nil
+	roots  []*os.Root
+	files  []sourceFile
+	skips  []skipped
+	seen   map[string]bool
 }
 
 type sourceFile struct {
 	id   string
+	name string                  // tells the type
 	open func() (fs.File, error) // nil: standard input
-	read reader                  // nil: of unknown type, though named by the user
 }
 
 // openSource finds the files behind the paths that the user typed. Directories
-// are walked in name order without hidden entries; links inside them are
-// followed only to files inside them.
-func openSource(stdin io.Reader, limit int64, paths []string) (*source, error) {
-	s := &source{stdin: stdin, limit: limit, seen: make(map[string]bool)}
+// are walked in name order, without hidden entries, files of unknown type and
+// the store itself; links inside them are followed only to files inside them.
+// What is left out is noted. A file that the user named is always tried.
+func openSource(stdin io.Reader, o reader.Options, store string, paths []string) (*source, error) {
+	s := &source{stdin: stdin, limit: o.Limit, reader: reader.New(o), seen: make(map[string]bool)}
+	if info, err := os.Stat(store); err == nil {
+		s.store = info
+	}
 	for _, p := range paths {
 		if err := s.addPath(p); err != nil {
 			s.Close()
@@ -51,11 +59,12 @@ func openSource(stdin io.Reader, limit int64, paths []string) (*source, error) {
 	return s, nil
 }
 
-// Close releases the directories.
+// Close releases the directories and the reader. Nothing was written.
 func (s *source) Close() {
 	for _, r := range s.roots {
-		r.Close() // nothing was written
+		r.Close()
 	}
+	s.reader.Close()
 }
 
 func (s *source) addPath(p string) error {
@@ -63,18 +72,18 @@ func (s *source) addPath(p string) error {
 		return usagef("an empty path was given")
 	}
 	if p == "-" {
-		s.add(sourceFile{id: stdinID, read: readText})
+		s.add(sourceFile{id: stdinID, name: "stdin.txt"})
 		return nil
 	}
 	info, err := os.Stat(p)
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", p, bare(err))
 	}
 	id := path.Clean(filepath.ToSlash(p))
 	if info.IsDir() {
 		return s.addDir(p, id)
 	}
-	s.add(sourceFile{id: id, read: readerOf(p), open: func() (fs.File, error) { return os.Open(p) }})
+	s.add(sourceFile{id: id, name: id, open: func() (fs.File, error) { return os.Open(p) }})
 	return nil
 }
 
@@ -91,51 +100,60 @@ func (s *source) addDir(dir, id string) error {
 		return err
 	}
 	s.roots = append(s.roots, root)
-	tree, before, skips := root.FS(), len(s.files), len(s.skips)
-	err = fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
-		at := path.Join(id, name)
+	before, skips := len(s.files), len(s.skips)
+	err = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
-		case err != nil && name == ".":
+		case name == ".":
 			return err
 		case err != nil:
-			s.add(sourceFile{id: at, read: readText, open: func() (fs.File, error) { return nil, err }})
-			return nil
-		case name == ".":
-			return nil
-		case strings.HasPrefix(d.Name(), ".") && d.IsDir():
-			return fs.SkipDir
-		case strings.HasPrefix(d.Name(), ".") || d.IsDir():
+			s.add(sourceFile{id: path.Join(id, name), name: stdinID, open: func() (fs.File, error) { return nil, err }})
 			return nil
 		}
-		if d.Type()&fs.ModeSymlink != 0 {
-			info, err := root.Stat(name)
-			if err != nil {
-				s.skip(at, "a link that leads out of the directory or nowhere")
-				return nil
-			}
-			if info.IsDir() {
-				s.skip(at, "a link to a directory")
-				return nil
-			}
-			d = fs.FileInfoToDirEntry(info)
-		}
-		read := readerOf(name)
-		switch {
-		case !d.Type().IsRegular():
-			s.skip(at, "not a regular file")
-		case read == nil:
-			s.skip(at, unknownType(name))
-		default:
-			s.add(sourceFile{id: at, read: read, open: func() (fs.File, error) { return tree.Open(name) }})
-		}
-		return nil
+		return s.addEntry(root, path.Join(id, name), name, d)
 	})
 	if err != nil {
 		return err
 	}
 	if len(s.files) == before && !s.seenUnder(id) {
-		return fmt.Errorf("%s holds no file of a known type (%s); %s of other types", dir, knownTypes,
-			plural(len(s.skips)-skips, "file"))
+		return fmt.Errorf("%s holds no file of a known type (%s)%s", dir, knownTypes, bySkipReason(": skipped ", s.skips[skips:]))
+	}
+	return nil
+}
+
+// addEntry takes or skips what a directory holds.
+func (s *source) addEntry(root *os.Root, id, name string, d fs.DirEntry) error {
+	switch {
+	case strings.HasPrefix(d.Name(), "."):
+		s.skip(id, "hidden")
+		if d.IsDir() {
+			return fs.SkipDir
+		}
+		return nil
+	case d.IsDir():
+		if info, err := d.Info(); err == nil && s.store != nil && os.SameFile(info, s.store) {
+			s.skip(id, "the store")
+			return fs.SkipDir
+		}
+		return nil
+	case d.Type()&fs.ModeSymlink != 0:
+		info, err := root.Stat(name)
+		if err != nil {
+			s.skip(id, "a link that leads out of the directory or nowhere")
+			return nil
+		}
+		if info.IsDir() {
+			s.skip(id, "a link to a directory")
+			return nil
+		}
+		d = fs.FileInfoToDirEntry(info)
+	}
+	switch {
+	case !d.Type().IsRegular():
+		s.skip(id, "not a regular file")
+	case !isKnown(name):
+		s.skip(id, unknownType(name))
+	default:
+		s.add(sourceFile{id: id, name: name, open: func() (fs.File, error) { return root.FS().Open(name) }})
 	}
 	return nil
 }
@@ -165,31 +183,32 @@ func (s *source) each(ctx context.Context, yield func(input) error) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err := s.readFile(ctx, f, yield); err != nil {
+		if err := s.openFile(ctx, f, yield); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *source) readFile(ctx context.Context, f sourceFile, yield func(input) error) error {
-	if f.read == nil {
-		return yield(unreadable(f.id, fmt.Errorf("%s; known are %s", unknownType(f.id), knownTypes)))
+func (s *source) openFile(ctx context.Context, f sourceFile, yield func(input) error) error {
+	yieldLive := func(in input) error {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return yield(in)
 	}
 	if f.open == nil {
-		return f.read(f.id, s.stdin, s.limit, yield)
+		return s.readFile(ctx, f.id, f.name, s.stdin, yieldLive)
 	}
 	file, err := f.open()
 	if err != nil {
 		return yield(unreadable(f.id, bare(err)))
 	}
 	defer file.Close()
-	return f.read(f.id, file, s.limit, func(in input) error {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		return yield(in)
-	})
+	if !isKnown(f.name) {
+		return yield(unreadable(f.id, fmt.Errorf("%s; known are %s", unknownType(f.id), knownTypes)))
+	}
+	return s.readFile(ctx, f.id, f.name, file, yieldLive)
 }
 
 // bare is the cause of a file error, whose path stands beside it anyway.

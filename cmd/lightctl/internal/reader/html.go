@@ -1,54 +1,56 @@
-package main
+package reader
 
 import (
-	"bytes"
+	"context"
 	"fmt"
-	"io"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
-	"golang.org/x/net/html/charset"
 )
 
-// readHTML yields the title and the visible text of a page.
-func readHTML(id string, r io.Reader, limit int64, yield func(input) error) error {
-	b, err := readAll(decodeMark(r), limit)
+func readHTML(_ *Reader, _ context.Context, b []byte) (*Text, error) {
+	text, enc, err := markup(b)
 	if err != nil {
-		return yield(unreadable(id, err))
+		return nil, err
 	}
-	text, err := htmlText(b)
-	if err != nil {
-		return yield(unreadable(id, err))
-	}
-	return yield(textInput(id, text))
+	body, err := htmlText(text)
+	return &Text{Body: body, Notes: enc.notes()}, err
 }
 
-// htmlText returns the title and the visible text of a page: a line a block, a
-// blank line between paragraphs, cells of a table row divided by " | ". A page
-// that is no UTF-8 is decoded as it declares, else as Windows-1252.
-func htmlText(page []byte) (string, error) {
-	if !utf8.Valid(page) {
-		enc, _, certain := charset.DetermineEncoding(page[:min(len(page), 1024)], "text/html")
-		if certain || bytes.IndexByte(page, 0) < 0 {
-			if b, err := enc.NewDecoder().Bytes(page); err == nil {
-				page = b
-			}
-		}
+func readXHTML(_ *Reader, _ context.Context, b []byte) (*Text, error) {
+	text, enc, err := markup(b)
+	if err != nil {
+		return nil, err
 	}
-	root, err := html.Parse(bytes.NewReader(page))
+	root, err := parseXHTML(text)
+	if err != nil {
+		return nil, err
+	}
+	return &Text{Body: pageText(root, true), Notes: enc.notes()}, nil
+}
+
+// htmlText returns the title and the visible text of a page.
+func htmlText(page string) (string, error) {
+	root, err := html.Parse(strings.NewReader(page))
 	if err != nil {
 		return "", fmt.Errorf("the page cannot be parsed: %w", err)
 	}
+	return pageText(root, true), nil
+}
+
+// pageText lays out a tree: a line a block, a blank line between paragraphs,
+// cells of a table row divided by " | ".
+func pageText(root *html.Node, title bool) string {
 	w := &htmlWriter{}
-	if t := findTitle(root); t != "" {
+	if t := findTitle(root); title && t != "" {
 		w.word(t)
 		w.breakLines(2)
 	}
 	w.walk(root)
-	return strings.TrimSpace(w.b.String()), nil
+	return strings.TrimSpace(w.b.String())
 }
 
 // htmlWriter joins text as a browser lays it out. Runs of white space are one
@@ -57,14 +59,17 @@ type htmlWriter struct {
 	b      strings.Builder
 	breaks int  // line breaks that are due before the next word
 	space  bool // a space is due
-	glued  bool // the last word ends with its own space
+	glued  bool // the last word ends with its own space, and no line
+	bullet bool // a bullet is due
 	pre    int  // depth of <pre>
 }
 
 // breakLines asks for at least n line breaks before the next word.
 func (w *htmlWriter) breakLines(n int) {
-	w.breaks = max(w.breaks, n)
 	w.space = false
+	if !w.glued {
+		w.breaks = max(w.breaks, n)
+	}
 }
 
 func (w *htmlWriter) word(s string) {
@@ -76,17 +81,22 @@ func (w *htmlWriter) word(s string) {
 			w.b.WriteByte(' ')
 		}
 	}
-	w.breaks, w.space, w.glued = 0, false, false
+	if w.bullet {
+		w.b.WriteString("- ")
+	}
+	w.breaks, w.space, w.glued, w.bullet = 0, false, false, false
 	w.b.WriteString(s)
 }
 
-// mark writes a bullet or a divider, to which the next word is glued.
-func (w *htmlWriter) mark(s string) {
-	w.word(s)
+// divide writes what stands between two cells, in one line with both.
+func (w *htmlWriter) divide() {
+	w.breaks, w.bullet, w.space = 0, false, true
+	w.word("| ")
 	w.glued = true
 }
 
 func (w *htmlWriter) text(s string) {
+	s = strings.ReplaceAll(s, "\u00ad", "")
 	if w.pre > 0 {
 		if strings.TrimSpace(s) != "" {
 			w.word(strings.Trim(s, "\r\n"))
@@ -128,15 +138,19 @@ func (w *htmlWriter) walk(n *html.Node) {
 		w.breaks++
 		w.space = false
 	case atom.Li:
-		w.mark("- ")
+		w.bullet = true
 	case atom.Td, atom.Th:
 		if cellBefore(n) {
-			w.space = true
-			w.mark("| ")
+			w.divide()
 		}
 	case atom.Pre:
 		w.pre++
 		defer func() { w.pre-- }()
+	}
+	if noteMark(n) {
+		w.word("[")
+		w.glued = true
+		defer func() { w.space = false; w.word("]") }()
 	}
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
 		w.walk(c)
@@ -144,6 +158,17 @@ func (w *htmlWriter) walk(n *html.Node) {
 	if around > 0 {
 		w.breakLines(around)
 	}
+}
+
+// noteMark reports whether n is the number of a note, which would stand as a
+// part of the word before it.
+func noteMark(n *html.Node) bool {
+	for _, a := range n.Attr {
+		if a.Key == "role" && a.Val == "doc-noteref" || a.Key == "epub:type" && a.Val == "noteref" {
+			return true
+		}
+	}
+	return false
 }
 
 // cellBefore reports whether n is not the first cell of its row.
@@ -159,11 +184,35 @@ func cellBefore(n *html.Node) bool {
 func invisible(n *html.Node) bool {
 	switch n.DataAtom {
 	case atom.Head, atom.Script, atom.Style, atom.Template, atom.Noscript, atom.Svg, atom.Iframe,
-		atom.Object, atom.Canvas, atom.Audio, atom.Video, atom.Select, atom.Textarea:
+		atom.Object, atom.Canvas, atom.Audio, atom.Video, atom.Select, atom.Textarea,
+		atom.Rt, atom.Rp: // how a word is spoken would stand inside the word
+		return true
+	}
+	if n.Data == "annotation" || n.Data == "annotation-xml" { // a formula a second time
 		return true
 	}
 	for _, a := range n.Attr {
-		if a.Key == "hidden" && a.Namespace == "" {
+		switch {
+		case a.Key == "hidden" && a.Namespace == "":
+			return true
+		case a.Key == "style" && displayNone(a.Val):
+			return true
+		case a.Key == "role" && (a.Val == "doc-pagebreak" || a.Val == "doc-backlink"), a.Key == "epub:type" && a.Val == "pagebreak":
+			return true // the number of a page in print; the way back from a note
+		}
+	}
+	return false
+}
+
+func displayNone(style string) bool {
+	style = strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, style)
+	for d := range strings.SplitSeq(style, ";") {
+		if d == "display:none" || d == "display:none!important" {
 			return true
 		}
 	}
