@@ -49,6 +49,12 @@
 // and see all of a document or none of it. A cancelled context leaves nothing
 // half done.
 //
+// # Export and import
+//
+// The Export methods of View write the graph for other programs and for people.
+// ExportFull writes all of a store, and ImportJSONL makes an equal store of
+// that.
+//
 // # Errors
 //
 // Errors can be tested with errors.Is against the sentinels of this package.

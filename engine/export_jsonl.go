@@ -38,21 +38,21 @@ type relationLine struct {
 func (v *View) ExportJSONL(w io.Writer) error {
 	out := bufio.NewWriterSize(w, 1<<16)
 	line := newLineEncoder(out)
-	err := v.Entities(func(e *Entity) error {
-		return line(entityLine{"entity", e.Name, e.Type, e.Description, list(e.Fragments), list(e.Sources), e.Degree})
-	})
-	if err != nil {
+	if err := v.Entities(func(e *Entity) error { return line(newEntityLine(e)) }); err != nil {
 		return err
 	}
-	err = v.Relations(func(e *Relation) error {
-		return line(relationLine{
-			"relation", e.Src, e.Tgt, e.Weight, list(e.Keywords), e.Description, list(e.Fragments), list(e.Sources),
-		})
-	})
-	if err != nil {
+	if err := v.Relations(func(e *Relation) error { return line(newRelationLine(e)) }); err != nil {
 		return err
 	}
 	return out.Flush()
+}
+
+func newEntityLine(e *Entity) entityLine {
+	return entityLine{"entity", e.Name, e.Type, e.Description, list(e.Fragments), list(e.Sources), e.Degree}
+}
+
+func newRelationLine(e *Relation) relationLine {
+	return relationLine{"relation", e.Src, e.Tgt, e.Weight, list(e.Keywords), e.Description, list(e.Fragments), list(e.Sources)}
 }
 
 // newLineEncoder returns a function that writes one value a line, with no

@@ -15,6 +15,7 @@ const helperEnv = "LIGHTRAG_ENGINE_TEST_HELPER"
 var helpers = map[string]func(args []string) error{
 	"insert": helpInsert,
 	"open":   helpOpen,
+	"import": helpImport,
 }
 
 // TestMain checks that no test left a goroutine behind. Those of a closed

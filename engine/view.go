@@ -290,16 +290,25 @@ func (r *reader) sources(kind format.Kind, owner uint32) ([]string, error) {
 	out := make([]string, len(ids))
 	for i, id := range ids {
 		doc, order := r.v.ChunkPlace(id)
-		name, ok := r.docs[doc]
-		if !ok {
-			d, err := r.v.Document(doc)
-			if err != nil {
-				return nil, err
-			}
-			name = d.ID
-			r.docs[doc] = name
+		name, err := r.document(doc)
+		if err != nil {
+			return nil, err
 		}
 		out[i] = name + "#" + strconv.FormatUint(uint64(order), 10)
 	}
 	return out, nil
+}
+
+// document returns the caller's id of a document.
+func (r *reader) document(doc format.DocID) (string, error) {
+	id, ok := r.docs[doc]
+	if !ok {
+		d, err := r.v.Document(doc)
+		if err != nil {
+			return "", err
+		}
+		id = d.ID
+		r.docs[doc] = id
+	}
+	return id, nil
 }

@@ -27,6 +27,20 @@ func (s *Store) PutAnswer(key [32]byte, a format.Answer) error {
 	return opError("store answer", fmt.Sprintf("%x", key[:8]), err)
 }
 
+// PutAnswers makes many answers durable with one sync; keys are parallel to
+// answers.
+func (s *Store) PutAnswers(keys [][32]byte, answers []format.Answer) error {
+	err := s.writeSmall(func(b *pebble.Batch) error {
+		for i := range keys {
+			if err := b.Set(format.AppendAnswerKey(nil, keys[i]), format.AppendAnswer(nil, &answers[i]), nil); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return opError("store", fmt.Sprintf("%d answers", len(keys)), err)
+}
+
 // DeleteAnswers forgets answers; unknown keys are fine.
 func (s *Store) DeleteAnswers(keys ...[32]byte) error {
 	err := s.writeSmall(func(b *pebble.Batch) error {

@@ -25,6 +25,7 @@ type change struct {
 
 	vector    []float32
 	vectorOf  uint64 // TextHash that vector was made from
+	outdated  bool   // vector is wanted although its text is another one
 	summaries []DoneSummary
 
 	// As stored; the stale row follows from the record.

@@ -149,7 +149,7 @@ func (tx *txn) change(c *change, out *outcome) error {
 	for i := range c.next.newSummary {
 		d := &c.next.newSummary[i]
 		tx.key = format.AppendSummaryKey(tx.key[:0], c.kind, c.owner, d.Job.Level, d.Job.First)
-		tx.value = format.AppendSummary(tx.value[:0], tx.s.opts.Summary.summaryRow(&d.Job, d.Text))
+		tx.value = format.AppendSummary(tx.value[:0], tx.s.opts.Summary.summaryRow(d))
 		if err := tx.set(tx.key, tx.value); err != nil {
 			return err
 		}
@@ -177,12 +177,13 @@ func (tx *txn) record(c *change, out *outcome) error {
 	if c.fresh {
 		slot, has = 0, false
 	}
-	if c.vector != nil && c.vectorOf == rec.TextHash && (rec.VectorVersion == 0 || rec.VectorHash != rec.TextHash) {
+	fits := c.vectorOf == rec.TextHash || c.outdated && rec.VectorVersion == 0
+	if c.vector != nil && fits && (rec.VectorVersion == 0 || rec.VectorHash != rec.TextHash) {
 		version, at, err := tx.vector(c.kind, c.owner, c.vector)
 		if err != nil {
 			return err
 		}
-		rec.VectorVersion, rec.VectorHash = version, rec.TextHash
+		rec.VectorVersion, rec.VectorHash = version, c.vectorOf
 		slot, has = at, tx.s.sink != nil
 		out.vectors++
 	}

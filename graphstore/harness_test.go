@@ -212,7 +212,7 @@ func refreshAll(t tb, s *Store) {
 				d.Vector = embed(r.Text)
 			}
 			for _, j := range r.Summaries {
-				d.Summaries = append(d.Summaries, DoneSummary{j, summarised(&j)})
+				d.Summaries = append(d.Summaries, DoneSummary{Job: j, Text: summarised(&j)})
 			}
 			if d.Vector == nil && d.Summaries == nil {
 				t.Fatalf("stale for no reason: %+v", *r)

@@ -177,7 +177,7 @@ func (s *Store) planRefresh(ctx context.Context, list []Refreshed) (*plan, []Ref
 		}
 		c.summaries = append(c.summaries, r.Summaries...)
 		if r.Vector != nil {
-			c.vector, c.vectorOf = r.Vector, r.TextHash
+			c.vector, c.vectorOf, c.outdated = r.Vector, r.TextHash, r.Outdated
 		}
 	}
 	return p, chunks, p.build(ctx, s, st, r, nil)

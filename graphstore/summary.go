@@ -1,6 +1,7 @@
 package graphstore
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"strings"
@@ -188,6 +189,6 @@ func (p SummaryPolicy) standIn(items []item, m Measurer) string {
 }
 
 // summaryRow is the row that answers a job.
-func (p SummaryPolicy) summaryRow(job *SummaryJob, text string) *format.Summary {
-	return &format.Summary{Last: job.Last, Input: job.Input, Model: p.Model, Text: text}
+func (p SummaryPolicy) summaryRow(d *DoneSummary) *format.Summary {
+	return &format.Summary{Last: d.Job.Last, Input: d.Job.Input, Model: cmp.Or(d.Model, p.Model), Text: d.Text}
 }

@@ -196,8 +196,9 @@ type SummaryJob struct {
 
 // DoneSummary answers a SummaryJob.
 type DoneSummary struct {
-	Job  SummaryJob
-	Text string
+	Job   SummaryJob
+	Text  string
+	Model string // who wrote it; "" = SummaryPolicy.Model
 }
 
 // Refreshed carries re-made data of one owner: a vector of the text with that
@@ -208,6 +209,9 @@ type Refreshed struct {
 	TextHash  uint64
 	Vector    []float32
 	Summaries []DoneSummary
+	// Outdated says that the vector is to be stored although its text, of that
+	// hash, is not the owner's any more: the owner has a vector and is stale.
+	Outdated bool
 }
 
 // RefreshInfo counts vectors and summaries that still fitted, and those that

@@ -96,7 +96,8 @@ func (a *app) rootCommand() *cobra.Command {
 	a.endpoints.register(f)
 	root.AddCommand(
 		a.demoCommand(), a.indexCommand(), a.queryCommand(), a.docsCommand(), a.entityCommand(), a.relationCommand(),
-		a.graphCommand(), a.statsCommand(), a.checkCommand(), a.cacheCommand(), a.promptsCommand(), a.versionCommand(),
+		a.graphCommand(), a.importCommand(), a.statsCommand(), a.checkCommand(), a.cacheCommand(), a.promptsCommand(),
+		a.versionCommand(),
 	)
 	return root
 }

@@ -24,6 +24,8 @@ func (a *app) exportCommand() *cobra.Command {
 
   jsonl    one object a line: the entities in name order, then the relations, with
            their distinct descriptions and their sources (doc_id#chunk_order)
+           with --full everything that the store was made of, documents, vectors, summaries
+           and cached answers too: ` + "`import jsonl`" + ` makes an equal store of it
   graphml  for networkx, Gephi and LightRAG: the attributes of LightRAG's own file
   csv      one table with a column kind; with -o DIR/ the two tables entities.csv
            and relations.csv. Lists are joined by <SEP>. A cell that a spreadsheet
@@ -34,11 +36,15 @@ func (a *app) exportCommand() *cobra.Command {
 			if !slices.Contains(exportFormats, e.format) {
 				return usagef("--format %q is not one of %s", e.format, strings.Join(exportFormats, ", "))
 			}
+			if e.full && e.format != "jsonl" {
+				return usagef("--full is for --format jsonl")
+			}
 			return a.view(func(v *engine.View) error { return e.run(a, v) })
 		},
 	}
 	f := c.Flags()
 	f.StringVar(&e.format, "format", "jsonl", strings.Join(exportFormats, ", "))
+	f.BoolVar(&e.full, "full", false, "all of the store, for import jsonl")
 	f.StringVarP(&e.file, "output", "o", "", "file to write, whole or not at all (default: standard output)")
 	return c
 }
@@ -47,6 +53,7 @@ func (a *app) exportCommand() *cobra.Command {
 type export struct {
 	format string
 	file   string
+	full   bool
 }
 
 func (e *export) run(a *app, v *engine.View) error {
@@ -65,6 +72,9 @@ func (e *export) run(a *app, v *engine.View) error {
 		return nil
 	}
 	write := v.ExportJSONL
+	if e.full {
+		write = v.ExportFull
+	}
 	switch e.format {
 	case "graphml":
 		write = v.ExportGraphML
