@@ -9,7 +9,7 @@ import (
 // Beside its row, a slot has a code of one byte per element. All codes have the same scale, so that their products
 // are integers that compare as scores do, about: by them walks find their way, four times as little memory to
 // read. A scan reads from them a bound of the score, and only where that may matter the row: answers are those of a
-// scan of the rows, bit by bit.
+// scan of the rows, bit by bit, unless it is told that it need not be sure (see deviations).
 //
 // Let q and x be the query and a row, q' and x' what rotation makes of them, and c and d the vectors their
 // codes stand for. Then, with lost(x) = |x'-d| and lost(q) = |q'-c|,
@@ -36,6 +36,14 @@ const (
 	codesFrom = 512
 	// giveUp is the number of blocks that a scan scores without looking at codes after one where they did not help.
 	giveUp = 15
+
+	// What codes lose has no direction, so that of a score they are off by a part of it that is about normal, with a
+	// deviation of its length by the root of the dimension: the bound is 28 deviations away in 384 dimensions. A scan
+	// that is not to prove its answer takes one of so many deviations, which one of a billion scores exceeds. Rows whose
+	// elements come from few values can be off farther. The rows that the scan reads tell: where one is off by checkAt
+	// deviations, one in two millions, the scan begins again with the bound.
+	deviations = 6.0
+	checkAt    = 5.0
 
 	codesSeed = 0x6C69676874726167
 
@@ -114,9 +122,12 @@ type coding struct {
 	// The score of a slot is at most step*product + perLost*lost + rest.
 	step, perLost, rest float64
 	lost                float64 // the most that a code in question loses
+	own, rounding, dim  float64 // what the query's code loses, and what is not lost by codes
 
-	off  bool // not to be used in this scan
-	skip int  // blocks that are scored without it
+	off    bool // not to be used in this scan
+	likely bool // the bound need not be a proven one
+	wrong  bool // and was not one
+	skip   int  // blocks that are scored without it
 }
 
 // begin readies c.coding for a scan of n rows.
@@ -124,6 +135,7 @@ func (c *scratch) begin(t *table, q []float32, n int) {
 	c.asked, c.passed = 0, 0
 	e := &c.coding
 	e.off, e.skip = t.turn == nil || n < codesFrom, 0
+	e.likely, e.wrong = false, false
 	if !e.off {
 		c.prepare(t, q)
 	}
@@ -172,13 +184,37 @@ func (c *scratch) prepare(t *table, q []float32) {
 	lost, dim := float64(lostOf(c.turned, c.bytes, unit)), float64(len(q))
 	e.step = float64(unit) / float64(simd.UnitScale(len(q)))
 	e.perLost = (normMost + lost) * (1 + 4*roundOff)
-	e.rest = normMost*lost + normMost*normMost*(1.01*dim*roundOff+2.01*turnError) + boundError
+	e.own, e.dim = lost, dim
+	e.rounding = normMost*normMost*(1.01*dim*roundOff+2.01*turnError) + boundError
+	e.rest = normMost*lost + e.rounding
+}
+
+// margin is how far the score of a slot may be from what its product says, where codes lose no more than e.lost.
+func (e *coding) margin() float64 {
+	proven := e.rest + e.perLost*e.lost
+	if !e.likely {
+		return proven
+	}
+	return min(proven, e.rounding+deviations*math.Sqrt((e.own*e.own+e.lost*e.lost)/e.dim))
+}
+
+// check compares scores with products, for a scan that trusts a bound that is not proven.
+func (e *coding) check(scores []float32, products []int32) {
+	if !e.likely {
+		return
+	}
+	far := e.margin() * (checkAt / deviations)
+	for i, p := range products {
+		if d := float64(scores[i]) - e.step*float64(p); !(math.Abs(d) <= far) {
+			e.wrong = true
+		}
+	}
 }
 
 // needed returns what the product of a code that loses no more than e.lost must reach for a score to be at least
 // least.
 func (e *coding) needed(least float32) int32 {
-	product := math.Floor((float64(least) - e.rest - e.perLost*e.lost) / e.step)
+	product := math.Floor((float64(least) - e.margin()) / e.step)
 	return int32(max(math.MinInt32, min(math.MaxInt32, product)))
 }
 

@@ -29,7 +29,7 @@ type IndexSearchOptions struct {
 	// MinScore drops results below it when HasMinScore is set.
 	MinScore    float32
 	HasMinScore bool
-	// Exact looks at every vector.
+	// Exact looks at every vector. The hits are the nearest ones for certain.
 	Exact bool
 }
 

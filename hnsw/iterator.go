@@ -260,10 +260,10 @@ func (it *Iterator) scan() {
 	b := it.best()
 	b.list = b.list[:0]
 	if it.only != nil {
-		c.scanList(it.t, c.q, it.only, f, &b)
+		c.scanList(it.t, c.q, it.only, true, f, &b)
 	} else if it.o.Allow != nil {
 		f.allow = nil
-		c.scanBitmap(it.t, c.q, it.o.Allow, it.price, f, &b)
+		c.scanBitmap(it.t, c.q, it.o.Allow, it.price, true, f, &b)
 	} else {
 		c.scan(it.t, c.q, 0, it.limit, f, &b)
 	}

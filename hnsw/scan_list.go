@@ -35,39 +35,50 @@ type lot struct {
 	seeds    []rank
 }
 
-// scanBitmap adds the slots of a bitmap that pass the filter; n is about how many there are.
-func (c *scratch) scanBitmap(t *table, q []float32, bitmap *roaring.Bitmap, n int, f *filter, b *best) {
-	c.beginList(t, q, n)
-	c.iterator.Initialize(bitmap)
-	for {
-		slots := c.lot.read[:]
-		slots = slots[:c.iterator.NextMany(slots)]
-		if len(slots) == 0 {
-			return
+// scanBitmap adds the slots of a bitmap that pass the filter; n is about how many there are. If it is not to be sure,
+// hits may be missing, but hardly ever are (see deviations). Nothing has been added to b before.
+func (c *scratch) scanBitmap(t *table, q []float32, bitmap *roaring.Bitmap, n int, sure bool, f *filter, b *best) {
+	begun := *b
+	for c.beginList(t, q, n, sure); ; c.beginList(t, q, n, true) {
+		c.iterator.Initialize(bitmap)
+		for !c.coding.wrong {
+			slots := c.lot.read[:]
+			slots = slots[:c.iterator.NextMany(slots)]
+			if len(slots) == 0 {
+				return
+			}
+			// Where slots are used again, nothing is read but what is known to be alive.
+			c.addLot(t, q, slots, !f.reused, f, b)
+			if slots[len(slots)-1] >= f.limit && !c.coding.wrong {
+				return
+			}
 		}
-		// Where slots are used again, nothing is read but what is known to be alive.
-		c.addLot(t, q, slots, !f.reused, f, b)
-		if slots[len(slots)-1] >= f.limit {
-			return
-		}
+		*b = begun
 	}
 }
 
 // scanList does so for the listed slots, in whatever order.
-func (c *scratch) scanList(t *table, q []float32, slots []uint32, f *filter, b *best) {
-	c.beginList(t, q, len(slots))
-	for len(slots) > 0 {
-		part := slots[:min(len(slots), lotSlots)]
-		slots = slots[len(part):]
-		c.addLot(t, q, part, false, f, b)
+func (c *scratch) scanList(t *table, q []float32, slots []uint32, sure bool, f *filter, b *best) {
+	begun := *b
+	for c.beginList(t, q, len(slots), sure); ; c.beginList(t, q, len(slots), true) {
+		for left := slots; !c.coding.wrong; {
+			if len(left) == 0 {
+				return
+			}
+			part := left[:min(len(left), lotSlots)]
+			left = left[len(part):]
+			c.addLot(t, q, part, false, f, b)
+		}
+		*b = begun
 	}
 }
 
-func (c *scratch) beginList(t *table, q []float32, n int) {
+func (c *scratch) beginList(t *table, q []float32, n int, sure bool) {
 	if c.lot == nil {
 		c.lot = new(lot)
 	}
 	c.begin(t, q, 0)
+	c.coding.likely = !sure
 	if c.coding.off = t.turn == nil || n < listCodesFrom; !c.coding.off {
 		c.prepare(t, q)
 	}
@@ -144,10 +155,8 @@ func (c *scratch) seed(t *table, q []float32, ids []uint32, products []int32, f 
 	part := c.ids[:0]
 	for i, id := range ids {
 		if len(chosen) > 0 && int(chosen[0]) == i {
-			if part = append(part, id); len(part) == scanBlock {
-				c.score(t, q, part, nil, b)
-				part = part[:0]
-			}
+			c.near[len(part)] = products[i]
+			part = append(part, id)
 			chosen = chosen[1:]
 			continue
 		}
@@ -155,6 +164,14 @@ func (c *scratch) seed(t *table, q []float32, ids []uint32, products []int32, f 
 		kept++
 	}
 	c.score(t, q, part, nil, b)
+	most := 0.0
+	for _, id := range part {
+		m, at := t.at(id)
+		c.coding.lose(m, at, 1)
+		most = max(most, c.coding.lost)
+	}
+	c.coding.lost = most
+	c.coding.check(c.scores, c.near[:len(part)])
 	return ids[:kept], products[:kept]
 }
 
@@ -236,6 +253,7 @@ func (c *scratch) scoreHopeful(t *table, q []float32, ids []uint32, f *filter, b
 	}
 	if len(ids) <= scanFew {
 		c.score(t, q, ids, f, b)
+		c.coding.check(c.scores, c.near[:len(ids)])
 		return
 	}
 	ranks := c.news[:len(ids)]
@@ -248,13 +266,15 @@ func (c *scratch) scoreHopeful(t *table, q []float32, ids []uint32, f *filter, b
 		ranks = ranks[len(part):]
 		need := c.coding.needed(b.least())
 		ids := c.ids[:0]
-		for _, r := range part {
+		for i, r := range part {
 			if r.near() < need {
 				ranks = nil
 				break
 			}
+			c.near[i] = r.near()
 			ids = append(ids, r.slot())
 		}
 		c.score(t, q, ids, f, b)
+		c.coding.check(c.scores, c.near[:len(ids)])
 	}
 }

@@ -38,7 +38,7 @@ func (c *scratch) sieve(f *filter, b *best) *sieve {
 
 // slack is how many products a score may be away from what its product says, where codes lose no more than e.lost.
 func (e *coding) slack() int64 {
-	return int64(min(math.MaxInt32, math.Ceil((e.rest+e.perLost*e.lost)/e.step)))
+	return int64(min(math.MaxInt32, math.Ceil(e.margin()/e.step)))
 }
 
 // atLeast returns what must not be above the score of a slot for it to be of interest.

@@ -13,8 +13,8 @@ import (
 var selectivities = []float64{0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.002}
 
 // filtered reports what a search costs that may return only some rows: chosen at random, and chosen so that
-// none is near the query, beside what looking at each of them costs (brute), and what walking costs until
-// enough of them are found (sweep).
+// none is near the query, beside what looking at each of them costs (brute), what it costs to prove the answer besides
+// (exact), and what walking costs until enough of them are found (sweep).
 func (r *runner) filtered() error {
 	d := r.large()
 	queries := 100
@@ -38,14 +38,17 @@ func (r *runner) filtered() error {
 		} else {
 			allow = farFrom(d)
 		}
-		worst := 0.0
+		worst, proven, least := 0.0, 0.0, 1.0
 		for i, p := range selectivities {
 			name := fmt.Sprintf("filter, %s, %s of %s: ", kind, percent(p), d)
-			options := func(exact bool) func(int) hnsw.SearchOptions {
-				return func(q int) hnsw.SearchOptions { return hnsw.SearchOptions{Allow: allow[i][q], Exact: exact} }
+			options := func(scan, exact bool) func(int) hnsw.SearchOptions {
+				return func(q int) hnsw.SearchOptions {
+					return hnsw.SearchOptions{Allow: allow[i][q], Scan: scan, Exact: exact}
+				}
 			}
-			ids, unused := make([]int32, topK*queries), make([]int32, topK*queries)
-			took, err := r.costs(queries, asking(g, d, options(false), ids), asking(g, d, options(true), unused), asking(sweep, d, options(false), unused))
+			ids, scanned, unused := make([]int32, topK*queries), make([]int32, topK*queries), make([]int32, topK*queries)
+			took, err := r.costs(queries, asking(g, d, options(false, false), ids), asking(g, d, options(true, false), scanned),
+				asking(sweep, d, options(false, false), unused), asking(g, d, options(false, true), unused))
 			if err != nil {
 				return err
 			}
@@ -56,11 +59,15 @@ func (r *runner) filtered() error {
 			r.add(name+"recall", truth.recall(d, ids), "share", ">= 0.95", "")
 			allowed := int(p * float64(d.rows()))
 			r.add(name+"queries with fewer results than there are", float64(short(ids, min(topK, allowed))), "queries", "= 0", "")
+			least = min(least, truth.recall(d, scanned))
 			if allowed >= 1000 {
 				worst = max(worst, float64(took[1].Nanoseconds())/float64(allowed))
+				proven = max(proven, float64(took[3].Nanoseconds())/float64(allowed))
 			}
 		}
 		r.add(fmt.Sprintf("filter, %s, %s: brute force per allowed row", kind, d), worst, "ns", "<= 40", "the worst of the selectivities that allow 1,000 rows or more")
+		r.add(fmt.Sprintf("filter, %s, %s: recall of brute force", kind, d), least, "share", ">= 0.999", "the worst of the selectivities")
+		r.add(fmt.Sprintf("filter, %s, %s: brute force that proves its answer, per allowed row", kind, d), proven, "ns", "", "SearchOptions.Exact")
 	}
 	return nil
 }
