@@ -28,7 +28,8 @@ var (
 	ErrTruncated = errors.New("answer truncated before its first word")
 	// ErrRefused: the model or a content filter declined to answer.
 	ErrRefused = errors.New("model refused to answer")
-	// ErrContextLength: the input is longer than the model takes.
+	// ErrContextLength: the input is longer than the model takes. ContextWindow
+	// tells how long it may be.
 	ErrContextLength = errors.New("input too long for the model")
 	// ErrDimension: a vector has another length than its space; see DimensionError.
 	ErrDimension = errors.New("wrong embedding dimension")
@@ -72,11 +73,12 @@ func (e *StatusError) Is(target error) bool { return target == e.kind() }
 var contextPhrases = []string{
 	"maximum context length", "context length", "context window", "context size",
 	"prompt is too long", "input is too long", "too many tokens", "must have less than",
+	"maximum model length", "exceeds the maximum number of tokens", "max context length",
 }
 
 func (e *StatusError) kind() error {
 	switch e.Code {
-	case "context_length_exceeded":
+	case "context_length_exceeded", "exceed_context_size_error":
 		return ErrContextLength
 	case "invalid_api_key", "authentication_error":
 		return ErrAuth
@@ -88,17 +90,18 @@ func (e *StatusError) kind() error {
 		return ErrAuth
 	case e.Status == 429:
 		return ErrRateLimited
-	case e.Status == 408 || e.Status == 425 || e.Status >= 500:
-		return ErrUnavailable
 	case e.Status == 413:
 		return ErrContextLength
-	case e.Status == 400 || e.Status == 422 || e.Status == 200:
+	case e.Status == 400 || e.Status == 422 || e.Status == 200 || e.Status == 500: // 500: Ollama
 		low := strings.ToLower(e.Message)
 		for _, p := range contextPhrases {
 			if strings.Contains(low, p) {
 				return ErrContextLength
 			}
 		}
+	}
+	if e.Status == 408 || e.Status == 425 || e.Status >= 500 {
+		return ErrUnavailable
 	}
 	if e.Status == 200 {
 		return ErrBadResponse

@@ -3,6 +3,7 @@ package llm
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -42,9 +43,15 @@ func parseErrorBody(body []byte) (saidError, bool) {
 			Message json.RawMessage `json:"message"`
 			Code    json.RawMessage `json:"code"`
 			Type    json.RawMessage `json:"type"`
+			Prompt  int             `json:"n_prompt_tokens"` // llama.cpp
+			Window  int             `json:"n_ctx"`
 		}
 		if top.Error[0] == '{' && json.Unmarshal(top.Error, &in) == nil {
 			e = said(in.Message, in.Code, in.Type)
+			if in.Window > 0 {
+				e.code = plain(in.Type) // rather than the number of the status
+				e.message += fmt.Sprintf(" (n_prompt_tokens: %d, n_ctx: %d)", in.Prompt, in.Window)
+			}
 			if e.message == "" && e.code == "" && string(top.Error) != "{}" {
 				e.message = string(top.Error)
 			}

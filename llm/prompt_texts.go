@@ -24,7 +24,7 @@ type Prompts struct {
 	GleanUser         string // glean_user.txt: asks for what was missed. {{NOTHING}} says how to answer if nothing was
 	KeywordsUser      string // keywords_user.txt: asks for search phrases. {{TEXT}}, {{FENCE}}, {{LANGUAGE}}
 	SummaryUser       string // summary_user.txt: joins descriptions. {{TEXT}}, {{FENCE}}, {{NAME}}, {{KIND}}, {{LANGUAGE}}, {{MAX_TOKENS}}
-	AnswerSystem      string // answer_system.txt: rules of answering. {{TEXT}}, {{FENCE}}, {{RESPONSE_TYPE}}, {{USER_PROMPT}}
+	AnswerSystem      string // answer_system.txt: rules of answering. {{TEXT}}, {{FENCE}}, {{RESPONSE_TYPE}}, {{USER_PROMPT}}; may hold {{REFERENCES}}
 }
 
 // promptText names one text and knows its file.
@@ -57,7 +57,7 @@ var promptRules = [promptTexts]promptRule{
 	gleanUser:         {"glean_user.txt", nil, []string{"NOTHING"}, nil},
 	keywordsUser:      {"keywords_user.txt", []string{"TEXT", "FENCE"}, []string{"LANGUAGE"}, []string{"high_level_keywords", "low_level_keywords"}},
 	summaryUser:       {"summary_user.txt", []string{"TEXT", "FENCE", "NAME"}, []string{"KIND", "LANGUAGE", "MAX_TOKENS"}, nil},
-	answerSystem:      {"answer_system.txt", []string{"TEXT", "FENCE", "RESPONSE_TYPE", "USER_PROMPT"}, nil, nil},
+	answerSystem:      {"answer_system.txt", []string{"TEXT", "FENCE", "RESPONSE_TYPE", "USER_PROMPT"}, []string{"REFERENCES"}, nil},
 }
 
 var (

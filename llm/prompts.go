@@ -125,7 +125,14 @@ func (p *Prompts) Summary(kind, name string, descriptions []string, maxTokens in
 type AnswerOptions struct {
 	ResponseType string // "": Multiple Paragraphs
 	UserPrompt   string // further instructions of the asker; "": none
+	NoReferences bool   // the answer is to end without a list of documents
 }
+
+// What the answer prompt says about the documents it relied on.
+const (
+	answerReferences   = "End with a section headed `### References` that lists the documents you relied on, at most five, one per line as `- [n] title`, where n is the reference_id of the passage and title is its entry in the document list. Cite only documents of that list; without any, leave the section out. Write nothing after it."
+	answerNoReferences = "Write no list of documents or references, and no marks such as [1] in the text."
+)
 
 // AnswerSystem returns the system message for answering from contextText, which
 // may be of any mode; AnswerSystem("", o) is what the prompt itself costs.
@@ -135,7 +142,12 @@ func AnswerSystem(contextText string, o AnswerOptions) string {
 
 // Answer is AnswerSystem with these prompts.
 func (p *Prompts) Answer(contextText string, o AnswerOptions) string {
+	references := answerReferences
+	if o.NoReferences {
+		references = answerNoReferences
+	}
 	return fill(p.text(answerSystem),
+		"{{REFERENCES}}", references,
 		"{{RESPONSE_TYPE}}", orElse(o.ResponseType, "Multiple Paragraphs"),
 		"{{USER_PROMPT}}", orElse(o.UserPrompt, "n/a"),
 		"{{FENCE}}", fence(contextText), "{{TEXT}}", contextText)
