@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -23,9 +24,13 @@ func (db *DB) Query(ctx context.Context, q Query) (*Result, error) {
 	start := time.Now()
 	r, err := db.retrieve(ctx, &q)
 	if err != nil {
+		db.recordQuery(&q, r.Usage)
 		return nil, fmt.Errorf("lightrag: query: %w", err)
 	}
 	err = db.answer(ctx, &q, r)
+	if errors.Is(err, llm.ErrContextLength) && r.Found && db.window.learn(err, db.sent(&q, r)) {
+		r, err = db.again(ctx, &q, r)
+	}
 	r.Timings.Total = time.Since(start)
 	if err == nil && q.Stream != nil {
 		err = q.Stream(Event{Type: EventDone, Usage: r.Usage, Timings: r.Timings})
@@ -35,6 +40,30 @@ func (db *DB) Query(ctx context.Context, q Query) (*Result, error) {
 		return r, fmt.Errorf("lightrag: query: %w", err)
 	}
 	return r, nil
+}
+
+// again answers with a context that fits the window that the model has just
+// been found to have. Keywords and vectors are those of the first time.
+func (db *DB) again(ctx context.Context, q *Query, first *Result) (*Result, error) {
+	size, _ := db.window.get()
+	db.opts.Logger.Warn("lightrag: the context was too long for the model and is made smaller", "window", size)
+	r := &Result{
+		Query: first.Query, Mode: first.Mode, HighLevel: first.HighLevel, LowLevel: first.LowLevel, vectors: first.vectors,
+		Usage: first.Usage, Timings: first.Timings,
+		Warnings: []string{fmt.Sprintf("the model takes %d tokens: the context was made smaller; Options.ContextWindow spares the first attempt", size)},
+	}
+	if q.Explain {
+		r.Explain = &Explain{Keywords: first.Explain.Keywords}
+	}
+	if err := db.gather(ctx, q, r); err != nil {
+		return r, err
+	}
+	if q.Stream != nil && len(first.References) > 0 && len(r.References) == 0 {
+		if err := q.Stream(Event{Type: EventReferences}); err != nil { // those that were sent do not count any more
+			return r, err
+		}
+	}
+	return r, db.answer(ctx, q, r)
 }
 
 // answer fills the prompt or the answer of r.
@@ -98,7 +127,7 @@ func (db *DB) ask(ctx context.Context, q *Query, r *Result, req llm.Request, cac
 		worth = always
 	}
 	a, err := db.complete(ctx, req, worth)
-	r.Answer, r.Cached = strings.TrimSpace(a.text), a.cached
+	r.Answer, r.Cached, r.Truncated = strings.TrimSpace(a.text), a.cached, a.truncated
 	r.Usage = r.Usage.Add(a.usage)
 	return err
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -17,30 +18,50 @@ const promptReserve = 200
 
 // compose cuts the candidates to their budgets, picks passages and writes the
 // context.
-func (s *search) compose(r *Result) error {
+func (s *search) compose(ctx context.Context, r *Result) error {
 	r.EntitiesFound, r.RelationsFound = len(s.entities), len(s.relations)
 	var entityCost, relationCost int
 	var err error
+	s.explainEntities(r)
+	s.explainRelations(r)
 	if r.Entities, entityCost, err = s.cutEntities(); err != nil {
 		return err
 	}
 	if r.Relations, relationCost, err = s.cutRelations(); err != nil {
 		return err
 	}
-	chunks := s.passages()
-	r.ChunksFound = len(chunks)
+	if s.q.Explain {
+		m := s.db.cost
+		r.Explain.Entities.kept(len(r.Entities), m.cost(entityCost, len(r.Entities)), len(r.Entities) > 0 && len(s.entities) == 0)
+		r.Explain.Relations.kept(len(r.Relations), m.cost(relationCost, len(r.Relations)), len(r.Relations) > 0 && len(s.relations) == 0)
+	}
+	found := s.passages()
+	r.ChunksFound = len(found)
+	chunks, err := s.rerank(ctx, r, found)
+	if err != nil {
+		return err
+	}
 	chunks = chunks[:min(len(chunks), s.q.ChunkTopK)]
 
 	budget := s.q.MaxChunkTokens
-	if budget == 0 {
+	if budget == 0 || s.q.window > 0 {
 		m := s.db.cost
-		budget = s.chunkBudget(chunks, m.cost(entityCost, len(r.Entities))+m.cost(relationCost, len(r.Relations)))
+		left := s.chunkBudget(chunks, m.cost(entityCost, len(r.Entities))+m.cost(relationCost, len(r.Relations)))
+		if budget == 0 || left < budget {
+			budget = left
+		}
 	}
 	if r.Chunks, err = s.cutChunks(chunks, budget); err != nil {
 		return err
 	}
 	if err := s.filter.failed(); err != nil {
 		return err
+	}
+	if err := s.explainChunks(r, found, chunks, budget); err != nil {
+		return err
+	}
+	if s.q.Explain {
+		r.Explain.Rerank = s.rerankNote
 	}
 	r.References = refer(r.Chunks)
 	r.Found = len(r.Entities)+len(r.Relations)+len(r.Chunks) > 0
@@ -83,7 +104,7 @@ type promptCount struct {
 }
 
 func (q *Query) answerOptions() llm.AnswerOptions {
-	return llm.AnswerOptions{ResponseType: q.ResponseType, UserPrompt: q.UserPrompt}
+	return llm.AnswerOptions{ResponseType: q.ResponseType, UserPrompt: q.UserPrompt, NoReferences: q.NoReferences}
 }
 
 // cutChunks keeps the passages that fit budget, whole ones only, and fetches
@@ -109,7 +130,7 @@ func (s *search) cutChunks(chunks []ranked[format.ChunkID], budget int) ([]Chunk
 		c := &rows[i]
 		hits[i] = ChunkHit{
 			ID: c.DocID + "#" + strconv.Itoa(int(c.Order)), Doc: c.DocID, Path: c.Path, Order: int(c.Order),
-			Content: c.Text, Score: chunks[i].score,
+			Content: c.Text, Score: chunks[i].score, RerankScore: s.reranked[chunks[i].id],
 		}
 	}
 	return hits, nil

@@ -24,6 +24,7 @@ type DB struct {
 	ledger  ledger
 	prompt  atomic.Pointer[promptCount] // of the last query
 	scopes  scopes
+	window  window
 
 	progress sync.Mutex // one Options.Progress call at a time
 
@@ -57,6 +58,7 @@ func Open(dir string, o Options) (*DB, error) {
 		claims:     make(map[format.DocID]*claim),
 		backlog:    true, // of earlier processes
 	}
+	db.window.size = o.ContextWindow
 	_, db.offline = o.Completer.(*offline.Completer)
 
 	info := o.Embedder.Info()

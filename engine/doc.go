@@ -25,6 +25,19 @@
 // worked out once for each commit and kept for the next questions with the same
 // filter.
 //
+// # Budgets
+//
+// What a question shows the model is cut to token budgets, and these to the
+// model's context window: of what it holds, a quarter but at most 2048 tokens
+// stay free for the answer, and history, question and prompt come before
+// entities, relations and passages, which keep their proportions. Where
+// Options.ContextWindow does not say the window, the refusal of a server does:
+// the context is made again within it, once, and the DB remembers it. Cached
+// answers are found by the very prompt, context included: they cannot be stale.
+//
+// Options.Reranker orders all passages that were found, before ChunkTopK and
+// the budget cut them. Query.Explain tells what each stage found and cut.
+//
 // # Durability
 //
 // When Insert reports a document as processed, its graph, vectors and passages

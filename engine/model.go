@@ -24,11 +24,14 @@ func requestKey(model string, req *llm.Request) answerKey {
 	writePart(h, llm.PromptVersion)
 	writePart(h, req.Task.String())
 	writePart(h, model)
+	form := "text"
 	if req.JSON {
-		writePart(h, "json")
-	} else {
-		writePart(h, "text")
+		form = "json"
 	}
+	if req.MaxTokens > 0 {
+		form += fmt.Sprintf(" of %d tokens", req.MaxTokens)
+	}
+	writePart(h, form)
 	for i := range req.Messages {
 		writePart(h, req.Messages[i].Role)
 		writePart(h, req.Messages[i].Content)

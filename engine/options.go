@@ -43,6 +43,14 @@ const (
 type Options struct {
 	// Completer extracts, summarises and answers. nil = the offline one.
 	Completer llm.Completer
+	// ContextWindow is how many tokens the model takes, prompt and answer together.
+	// The budgets of a question are made smaller to fit: of what the window holds,
+	// a quarter but at most 2048 tokens stay free for the answer. 0 = unknown: when
+	// a server refuses a prompt for its length and says how long it may be, the
+	// context is made anew within that, once, and the DB remembers it.
+	ContextWindow int
+	// Reranker orders passages by what it makes of question and text. nil = none.
+	Reranker llm.Reranker
 	// Embedder makes vectors. nil = the offline one. Its name, dimension and
 	// checksum are fixed when the store is created.
 	Embedder llm.Embedder
@@ -158,6 +166,9 @@ func (o Options) validate() error {
 		bad("Options.ChunkTokens must be positive")
 	} else if o.ChunkOverlap >= o.ChunkTokens {
 		bad("Options.ChunkOverlap %d must be smaller than ChunkTokens %d", o.ChunkOverlap, o.ChunkTokens)
+	}
+	if o.ContextWindow < 0 || o.ContextWindow > 0 && o.ContextWindow < 256 {
+		bad("Options.ContextWindow %d is below 256 tokens", o.ContextWindow)
 	}
 	if o.Concurrency < 1 {
 		bad("Options.Concurrency must be positive")

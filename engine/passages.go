@@ -33,6 +33,7 @@ func (s *search) passages() []ranked[format.ChunkID] {
 		lists = append(lists, s.sources(format.KindRelation, uint32(r.id)))
 	}
 	fromRelations := s.pick(lists, taken)
+	s.chunkOrigins(direct, fromEntities, fromRelations)
 	return roundRobin3(direct, fromEntities, fromRelations)
 }
 
@@ -83,7 +84,7 @@ func (s *search) pickVector(own [][]format.ChunkID) ([]ranked[format.ChunkID], b
 	var all []ranked[format.ChunkID]
 	for _, list := range own {
 		for _, c := range list {
-			score, ok := s.db.index.score(s.view, format.KindChunk, uint32(c), s.queryVec)
+			score, ok := s.db.index.score(s.view, format.KindChunk, uint32(c), s.query)
 			if !ok {
 				return nil, false
 			}

@@ -52,6 +52,7 @@ type Query struct {
 	History      []llm.Message // earlier turns; for the answer only, never for retrieval
 	UserPrompt   string        // further instructions for the answer
 	ResponseType string        // "" = "Multiple Paragraphs"
+	NoReferences bool          // the answer lists and cites no documents; Result.References stay
 	Language     string        // of the keywords; "" = that of the question
 
 	ContextOnly bool // retrieve, no answer
@@ -71,9 +72,18 @@ type Query struct {
 
 	Pick PickMethod // how passages of entities and relations are picked
 
+	Rerank         RerankUse // of passages, by Options.Reranker
+	MinRerankScore float64   // reranked passages below it are dropped; 0 = none
+
+	Explain bool // fill Result.Explain; costs time
+
 	// Stream receives the answer while it is made: references first, then
-	// text, then usage. An error it returns ends the query.
+	// text, then usage. An error it returns ends the query. References come once
+	// more, before any text, if the model refuses the context for its length and
+	// a smaller one takes its place: the later ones count.
 	Stream func(Event) error
+
+	window int // the model's context window, if budgets were fitted into it
 }
 
 // PickMethod chooses the passages of the retrieved entities and relations.
@@ -117,12 +127,17 @@ type Result struct {
 	Prompt     string // with PromptOnly: system prompt and question
 	Found      bool
 	Answer     string
-	Usage      llm.Usage
-	Cached     bool // the answer came from the cache
+	Usage      llm.Usage // of all calls that the question made, refused ones too
+	Cached     bool      // the answer came from the cache
+	Truncated  bool      // the answer ended at a length limit
 	Timings    Timings
+	Warnings   []string // what did not go as wished, for people
+	Explain    *Explain // with Query.Explain
 
 	// What the budgets cut, for explaining a result.
 	EntitiesFound, RelationsFound, ChunksFound int
+
+	vectors queryVectors
 }
 
 // EntityHit is a retrieved entity.
@@ -149,6 +164,7 @@ type ChunkHit struct {
 	Content     string
 	ReferenceID string
 	Score       float32 // cosine with the question; 0 = not computed
+	RerankScore float64 // of the Reranker; 0 = not reranked
 }
 
 // Reference is a cited path. IDs are "1", "2", ... by number of passages, then
@@ -161,4 +177,5 @@ type Reference struct {
 // Timings are wall times of the stages of a query.
 type Timings struct {
 	Keywords, Embed, Search, Expand, Context, Answer, Total time.Duration
+	Rerank                                                  time.Duration // part of Context
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/lightctl/lightrag/format"
 	"github.com/lightctl/lightrag/graphstore"
 	"github.com/lightctl/lightrag/llm"
@@ -24,47 +26,70 @@ func (db *DB) Retrieve(ctx context.Context, q Query) (*Result, error) {
 	}
 	start := time.Now()
 	r, err := db.retrieve(ctx, &q)
+	r.Timings.Total = time.Since(start)
+	db.recordQuery(&q, r.Usage)
 	if err != nil {
 		return nil, fmt.Errorf("lightrag: retrieve: %w", err)
 	}
-	r.Timings.Total = time.Since(start)
-	db.recordQuery(&q, r.Usage)
 	return r, nil
 }
 
-// retrieve fills a Result up to its context. It normalises q in place.
+// retrieve fills a Result up to its context. It normalises q in place. With an
+// error, the Result says what was spent.
 func (db *DB) retrieve(ctx context.Context, q *Query) (*Result, error) {
+	r := new(Result)
 	if err := q.normalise(); err != nil {
-		return nil, err
+		return r, err
 	}
-	r := &Result{Query: q.Text, Mode: q.Mode}
+	if q.Rerank == RerankRequired && db.opts.Reranker == nil {
+		return r, fmt.Errorf("%w: reranking is required and there is no Options.Reranker", ErrInvalid)
+	}
+	r.Query, r.Mode = q.Text, q.Mode
+	if q.Explain {
+		r.Explain = &Explain{Keywords: KeywordsNone}
+	}
 	if q.Mode == Bypass {
 		return r, nil
 	}
 	start := time.Now()
 	if err := db.keywords(ctx, q, r); err != nil {
-		return nil, err
+		return r, err
 	}
 	start = lap(start, &r.Timings.Keywords)
+	if err := db.vectors(ctx, q, r); err != nil {
+		return r, err
+	}
+	lap(start, &r.Timings.Embed)
+	return r, db.gather(ctx, q, r)
+}
 
-	s, err := db.newSearch(ctx, q, r)
+// gather fills a Result whose keywords and vectors are there.
+func (db *DB) gather(ctx context.Context, q *Query, r *Result) error {
+	if r.vectors.query == nil { // no keywords for this mode, nothing to match
+		return nil
+	}
+	fitted := *q
+	if err := db.fit(&fitted); err != nil {
+		return err
+	}
+	start := time.Now()
+	s, err := db.newSearch(&fitted, r)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if s == nil { // no keywords for this mode, nothing to match
-		return r, nil
-	}
-	defer s.close()
-	start = lap(start, &r.Timings.Embed)
+	defer s.view.Close()
 	if err := s.match(); err != nil {
-		return nil, err
+		return err
 	}
 	start = lap(start, &r.Timings.Search)
 	s.expand()
 	start = lap(start, &r.Timings.Expand)
-	err = s.compose(r)
+	if err := s.explainSearch(r); err != nil {
+		return err
+	}
+	err = s.compose(ctx, r)
 	lap(start, &r.Timings.Context)
-	return r, err
+	return err
 }
 
 func lap(start time.Time, d *time.Duration) time.Time {
@@ -77,7 +102,7 @@ func lap(start time.Time, d *time.Duration) time.Time {
 func (q *Query) normalise() error {
 	q.Text = strings.TrimSpace(q.Text)
 	text, _ := llm.SanitizeText(q.Text)
-	q.Text = text
+	q.Text = norm.NFC.String(text) // as names are
 	if q.Text == "" {
 		return fmt.Errorf("%w: blank query", ErrInvalid)
 	}
@@ -126,6 +151,7 @@ func (db *DB) keywords(ctx context.Context, q *Query, r *Result) error {
 		case len(r.LowLevel)+len(r.HighLevel) == 0:
 			return fmt.Errorf("%w: all given keywords are blank", ErrInvalid)
 		}
+		r.keywordsFrom(KeywordsGiven)
 		return nil
 	}
 	worth := func(text string) bool { _, _, ok := llm.ParseKeywords(text); return ok }
@@ -143,8 +169,14 @@ func (db *DB) keywords(ctx context.Context, q *Query, r *Result) error {
 		return err
 	}
 	r.HighLevel, r.LowLevel, _ = llm.ParseKeywords(a.text)
-	if len(r.HighLevel)+len(r.LowLevel) == 0 && len([]rune(q.Text)) < 50 {
+	switch {
+	case len(r.HighLevel)+len(r.LowLevel) > 0 && a.cached:
+		r.keywordsFrom(KeywordsCached)
+	case len(r.HighLevel)+len(r.LowLevel) > 0:
+		r.keywordsFrom(KeywordsModel)
+	case len([]rune(q.Text)) < 50:
 		r.LowLevel = []string{q.Text}
+		r.keywordsFrom(KeywordsQuestion)
 	}
 	return nil
 }
@@ -152,7 +184,8 @@ func (db *DB) keywords(ctx context.Context, q *Query, r *Result) error {
 func clean(words []string) []string {
 	var out []string
 	for _, w := range words {
-		if w = strings.TrimSpace(w); w != "" {
+		w, _ = llm.SanitizeText(w)
+		if w = norm.NFC.String(strings.TrimSpace(w)); w != "" {
 			out = append(out, w)
 		}
 	}
@@ -166,13 +199,20 @@ type search struct {
 	view   *graphstore.View
 	filter *filter // nil = everything
 
-	queryVec, lowVec, highVec []float32 // unit vectors; nil = not asked
+	queryVectors
 
 	near struct { // vector hits, (score descending, id)
 		entities, relations, chunks []hit
 	}
 	entities  []ranked[format.EntityID]
 	relations []ranked[format.RelationID]
+
+	reranked map[format.ChunkID]float64 // nil = not reranked
+
+	// For Result.Explain only.
+	origins    map[format.ChunkID]string
+	listed     [3]int // passages by origin
+	rerankNote *RerankExplained
 }
 
 // ranked is a candidate in its final order; score is 0 when it was not a
@@ -182,10 +222,13 @@ type ranked[ID comparable] struct {
 	score float32
 }
 
-// newSearch embeds what the mode needs in one call and pins a view. It returns
-// nil when the mode has nothing to match.
-func (db *DB) newSearch(ctx context.Context, q *Query, r *Result) (*search, error) {
-	s := &search{db: db, q: q}
+// queryVectors are the unit vectors of the question and of the keywords of each
+// level; nil = not asked.
+type queryVectors struct{ query, low, high []float32 }
+
+// vectors embeds what the mode needs in one call. It leaves r.vectors empty
+// when the mode has nothing to match.
+func (db *DB) vectors(ctx context.Context, q *Query, r *Result) error {
 	low, high := strings.Join(r.LowLevel, ", "), strings.Join(r.HighLevel, ", ")
 	if q.Mode == Global || q.Mode == Naive {
 		low = ""
@@ -194,7 +237,7 @@ func (db *DB) newSearch(ctx context.Context, q *Query, r *Result) (*search, erro
 		high = ""
 	}
 	if low == "" && high == "" && q.Mode != Naive && q.Mode != Mix {
-		return nil, nil
+		return nil
 	}
 	texts := []string{q.Text}
 	if low != "" {
@@ -205,18 +248,25 @@ func (db *DB) newSearch(ctx context.Context, q *Query, r *Result) (*search, erro
 	}
 	vecs, err := db.embed(ctx, texts, llm.PurposeQuery)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for i, v := range vecs {
 		vecs[i] = unit(v)
 	}
-	s.queryVec = vecs[0]
+	r.vectors.query = vecs[0]
 	if vecs = vecs[1:]; low != "" {
-		s.lowVec, vecs = vecs[0], vecs[1:]
+		r.vectors.low, vecs = vecs[0], vecs[1:]
 	}
 	if high != "" {
-		s.highVec = vecs[0]
+		r.vectors.high = vecs[0]
 	}
+	return nil
+}
+
+// newSearch pins a view.
+func (db *DB) newSearch(q *Query, r *Result) (*search, error) {
+	s := &search{db: db, q: q, queryVectors: r.vectors}
+	var err error
 	if s.view, err = db.store.View(); err != nil {
 		return nil, err
 	}
@@ -227,8 +277,6 @@ func (db *DB) newSearch(ctx context.Context, q *Query, r *Result) (*search, erro
 	return s, nil
 }
 
-func (s *search) close() { s.view.Close() }
-
 // match finds the entities, relations and chunks nearest to the keywords and
 // the question.
 func (s *search) match() (err error) {
@@ -238,10 +286,10 @@ func (s *search) match() (err error) {
 		}
 		return hits
 	}
-	s.near.entities = find(format.KindEntity, s.lowVec, s.q.TopK)
-	s.near.relations = find(format.KindRelation, s.highVec, s.q.TopK)
+	s.near.entities = find(format.KindEntity, s.low, s.q.TopK)
+	s.near.relations = find(format.KindRelation, s.high, s.q.TopK)
 	if s.q.Mode == Naive || s.q.Mode == Mix {
-		s.near.chunks = find(format.KindChunk, s.queryVec, s.q.ChunkTopK)
+		s.near.chunks = find(format.KindChunk, s.query, s.q.ChunkTopK)
 	}
 	return err
 }

@@ -24,7 +24,9 @@ type queryJSON struct {
 	Prompt    string          `json:"prompt,omitempty"`
 	Timings   timingsJSON     `json:"timings_us"`
 	LLM       usageJSON       `json:"llm"`
-	Explain   *explainJSON    `json:"explain,omitempty"`
+	Cut       bool            `json:"truncated,omitempty"` // the answer ends at a length limit
+	Warnings  []string        `json:"warnings,omitempty"`
+	Explain   *engine.Explain `json:"explain,omitempty"`
 	Error     *failureJSON    `json:"error,omitempty"` // why the answer breaks off
 }
 
@@ -57,6 +59,7 @@ type hitChunk struct {
 	Content     string  `json:"content"`
 	ReferenceID string  `json:"reference_id"`
 	Score       float32 `json:"score"`
+	Rerank      float64 `json:"rerank_score,omitempty"`
 }
 
 type referenceJSON struct {
@@ -71,39 +74,21 @@ type timingsJSON struct {
 	Search   int64 `json:"search"`
 	Expand   int64 `json:"expand"`
 	Context  int64 `json:"context"`
+	Rerank   int64 `json:"rerank,omitempty"` // part of context
 	Answer   int64 `json:"answer"`
 	Total    int64 `json:"total"`
 }
 
-// explainJSON says what was found and what the budgets kept of it.
-type explainJSON struct {
-	Entities  keptJSON `json:"entities"`
-	Relations keptJSON `json:"relations"`
-	Chunks    keptJSON `json:"chunks"`
-}
-
-type keptJSON struct {
-	Found int `json:"found"`
-	Kept  int `json:"kept"`
-}
-
-func newExplain(r *engine.Result) *explainJSON {
-	return &explainJSON{
-		keptJSON{r.EntitiesFound, len(r.Entities)},
-		keptJSON{r.RelationsFound, len(r.Relations)},
-		keptJSON{r.ChunksFound, len(r.Chunks)},
-	}
-}
-
-func newQueryJSON(r *engine.Result, f *queryFlags) *queryJSON {
+func newQueryJSON(r *engine.Result) *queryJSON {
 	t := &r.Timings
 	q := &queryJSON{
 		Query: r.Query, Mode: string(r.Mode), Keywords: keywordsJSON{list(r.HighLevel), list(r.LowLevel)},
 		Entities: []hitEntity{}, Relations: []hitRelation{}, Chunks: []hitChunk{}, Refs: []referenceJSON{},
 		Answer: r.Answer, Found: r.Found, Context: r.Context, Prompt: r.Prompt,
+		Cut: r.Truncated, Warnings: r.Warnings, Explain: r.Explain,
 		Timings: timingsJSON{
 			t.Keywords.Microseconds(), t.Embed.Microseconds(), t.Search.Microseconds(), t.Expand.Microseconds(),
-			t.Context.Microseconds(), t.Answer.Microseconds(), t.Total.Microseconds(),
+			t.Context.Microseconds(), t.Rerank.Microseconds(), t.Answer.Microseconds(), t.Total.Microseconds(),
 		},
 	}
 	cached := 0
@@ -118,13 +103,10 @@ func newQueryJSON(r *engine.Result, f *queryFlags) *queryJSON {
 		q.Relations = append(q.Relations, hitRelation{e.Src, e.Tgt, list(e.Keywords), e.Description, e.Weight, e.Score})
 	}
 	for _, c := range r.Chunks {
-		q.Chunks = append(q.Chunks, hitChunk{c.ID, c.Doc, c.Path, c.Order, c.Content, c.ReferenceID, c.Score})
+		q.Chunks = append(q.Chunks, hitChunk{c.ID, c.Doc, c.Path, c.Order, c.Content, c.ReferenceID, c.Score, c.RerankScore})
 	}
 	for _, ref := range r.References {
 		q.Refs = append(q.Refs, referenceJSON(ref))
-	}
-	if f.explain {
-		q.Explain = newExplain(r)
 	}
 	return q
 }
@@ -261,41 +243,14 @@ func timingsLine(r *engine.Result) string {
 	if u := r.Usage; u.PromptTokens+u.CompletionTokens > 0 {
 		line += fmt.Sprintf("; %s, %d + %d tokens", plural(u.Calls, "call"), u.PromptTokens, u.CompletionTokens)
 	}
+	if t.Rerank > 0 {
+		line += "; rerank " + micro(t.Rerank) + " of the context"
+	}
 	if r.Cached {
 		line += "; answer from the cache"
 	}
+	if r.Truncated {
+		line += "; the answer ended at a length limit"
+	}
 	return line
-}
-
-// explain shows what was retrieved and how well it fits.
-func (a *app) explain(r *engine.Result) error {
-	x := newExplain(r)
-	err := a.say("\nlow-level keywords: %s\nhigh-level keywords: %s\n", strings.Join(r.LowLevel, ", "), strings.Join(r.HighLevel, ", "))
-	if err != nil {
-		return err
-	}
-	t := a.table()
-	score := func(s float32) string {
-		if s == 0 {
-			return "-"
-		}
-		return fmt.Sprintf("%.3f", s)
-	}
-	t.row("")
-	t.row(fmt.Sprintf("entities: %d found, %d kept", x.Entities.Found, x.Entities.Kept))
-	for _, e := range r.Entities {
-		t.row(score(e.Score), e.Name, e.Type)
-	}
-	t.row("")
-	t.row(fmt.Sprintf("relations: %d found, %d kept", x.Relations.Found, x.Relations.Kept))
-	for _, e := range r.Relations {
-		t.row(score(e.Score), e.Src+" - "+e.Tgt, strings.Join(e.Keywords, ", "))
-	}
-	t.row("")
-	t.row(fmt.Sprintf("passages: %d found, %d kept", x.Chunks.Found, x.Chunks.Kept))
-	for _, c := range r.Chunks {
-		t.row(score(c.Score), c.ID, clip(c.Content, 60))
-	}
-	t.row("")
-	return t.flush()
 }

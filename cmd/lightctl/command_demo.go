@@ -105,7 +105,7 @@ func (a *app) askDemo(ctx context.Context, db *engine.DB) error {
 			return about(question, err)
 		}
 		if a.json {
-			out.Queries = append(out.Queries, newQueryJSON(res, &queryFlags{}))
+			out.Queries = append(out.Queries, newQueryJSON(res))
 			continue
 		}
 		if err := a.say("\n> %s\n\n", question); err != nil {

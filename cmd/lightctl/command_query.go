@@ -24,6 +24,8 @@ type queryFlags struct {
 	pick              string
 	stream, explain   bool
 	noSources         bool
+	window            int
+	rerank            rerankFlags
 	q                 engine.Query // what needs no translation
 	limits            []limitFlag
 }
@@ -76,7 +78,9 @@ func (a *app) queryCommand() *cobra.Command {
 	fl.BoolVar(&f.q.NoCache, "no-cache", false, "neither read nor write cached answers and keywords")
 	fl.BoolVar(&f.stream, "stream", false, "print the answer while it is made (not with --json)")
 	fl.BoolVar(&f.noSources, "no-sources", false, "print no references")
-	fl.BoolVar(&f.explain, "explain", false, "show scores, what the budgets cut, and the time of each stage")
+	fl.BoolVar(&f.explain, "explain", false, "show what each stage found, by which scores, and what cut it")
+	fl.IntVar(&f.window, "context-window", 0, "tokens that the model takes; budgets are made smaller to fit (0 = as it turns out)")
+	f.rerank.register(fl)
 	return c
 }
 
@@ -118,6 +122,13 @@ func (f *queryFlags) query(cmd *cobra.Command, question string) (q engine.Query,
 		return q, err
 	}
 	if q.HighLevel, err = keywords(cmd, "hl", f.high, f.highJSON); err != nil {
+		return q, err
+	}
+	if f.window < 0 || f.window > 0 && f.window < 256 {
+		return q, usagef("--context-window must be at least 256")
+	}
+	q.Explain, q.NoReferences = f.explain, f.noSources
+	if err := f.rerank.apply(&q); err != nil {
 		return q, err
 	}
 	q.Documents, q.EntityTypes = f.docs, clean(f.types)
@@ -175,7 +186,16 @@ func (a *app) query(cmd *cobra.Command, f *queryFlags, question string) error {
 		return err
 	}
 	// Only what a model says is worth writing: it goes to the cache.
-	db, err := a.openModels(cmd.Context(), engine.Options{MustExist: true, ReadOnly: a.endpoints.llmURL == ""})
+	o := engine.Options{MustExist: true, ReadOnly: a.endpoints.llmURL == "", ContextWindow: f.window}
+	reranker, err := a.reranker(&f.rerank)
+	if err != nil {
+		return err
+	}
+	if reranker != nil {
+		o.Reranker = reranker
+		defer reranker.Close()
+	}
+	db, err := a.openModels(cmd.Context(), o)
 	if err != nil {
 		return err
 	}
@@ -190,8 +210,11 @@ func (a *app) query(cmd *cobra.Command, f *queryFlags, question string) error {
 	if err != nil {
 		return a.failedQuery(res, out, err)
 	}
+	for _, w := range res.Warnings {
+		a.note("warning: %s", a.scrub(w))
+	}
 	if a.json {
-		return writeJSON(a.out, newQueryJSON(res, f))
+		return writeJSON(a.out, newQueryJSON(res))
 	}
 	return out.finish(res, f)
 }
@@ -199,7 +222,7 @@ func (a *app) query(cmd *cobra.Command, f *queryFlags, question string) error {
 // failedQuery keeps what came of an answer that broke off.
 func (a *app) failedQuery(res *engine.Result, out *answerPrinter, err error) error {
 	if a.json && res != nil && res.Answer != "" {
-		doc := newQueryJSON(res, &queryFlags{})
+		doc := newQueryJSON(res)
 		failure := a.describe(err)
 		doc.Error = &failure
 		if werr := writeJSON(a.out, doc); werr != nil {

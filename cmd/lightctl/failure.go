@@ -177,7 +177,7 @@ func (a *app) fail(err error, asJSON bool) int {
 // secrets are the values that must never be shown.
 func (a *app) secrets() []string {
 	var out []string
-	for _, name := range []string{envKey, envEmbedKey} {
+	for _, name := range []string{envKey, envEmbedKey, envRerankKey} {
 		if v := strings.TrimSpace(a.env(name)); len(v) >= 6 {
 			out = append(out, v)
 		}

@@ -99,13 +99,13 @@ var scrubs = []struct {
 	re *regexp.Regexp
 	to string
 }{
-	{regexp.MustCompile(`("(?:keywords|embed|search|expand|context|answer|total)": )\d+`), "${1}0"},
+	{regexp.MustCompile(`("(?:keywords|embed|search|expand|context|answer|total|rerank)": )\d+`), "${1}0"},
 	{regexp.MustCompile(`("seconds": )[\d.]+`), "${1}0"},
 	{regexp.MustCompile(`("score": )[\d.e-]+`), "${1}0"},
 	{regexp.MustCompile(`\d{4}-\d\d-\d\dT[\d:.]+Z`), "TIME"},
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`), "DATE AND TIME      "},
 	{regexp.MustCompile(`[\d.]+ (µs|ms|s)\b`), "0 s"},
-	{regexp.MustCompile(`(?m)^\d\.\d{3}  `), "0.000  "},
+	{regexp.MustCompile(`(?m)^([+-]  )?\d\.\d{3}  `), "${1}0.000  "},
 	{regexp.MustCompile(`http://127\.0\.0\.1:\d+`), "http://SERVER"},
 	{regexp.MustCompile(`127\.0\.0\.1:\d+`), "SERVER"},
 	{regexp.MustCompile(`[ \t]+\n`), "\n"},

@@ -1,0 +1,305 @@
+package engine
+
+import (
+	"strconv"
+
+	"github.com/lightctl/lightrag/format"
+	"github.com/lightctl/lightrag/graphstore"
+	"github.com/lightctl/lightrag/llm"
+)
+
+// Explain says how a result came about: what each stage found, by which scores,
+// and what cut it. It is made when Query.Explain asks for it.
+type Explain struct {
+	Commit    uint64                `json:"commit"` // the question was put to this state of the store
+	Index     map[string]IndexStats `json:"index"`  // by kind; exact: every vector is compared
+	Keywords  string                `json:"keywords"`
+	TopK      int                   `json:"top_k"`
+	ChunkTopK int                   `json:"chunk_top_k"`
+	Threshold float32               `json:"cosine_threshold"` // -2 = none
+
+	ContextWindow int `json:"context_window,omitempty"` // tokens; 0 = unknown
+	AnswerReserve int `json:"answer_reserve,omitempty"` // of them, left free
+
+	Filter    *FilterExplained `json:"filter,omitempty"`
+	Entities  StageExplained   `json:"entities"`
+	Relations StageExplained   `json:"relations"`
+	Chunks    ChunksExplained  `json:"chunks"`
+	Rerank    *RerankExplained `json:"rerank,omitempty"`
+}
+
+// Where the keywords of Explain.Keywords come from.
+const (
+	KeywordsGiven    = "given"
+	KeywordsCached   = "cache"
+	KeywordsModel    = "model"
+	KeywordsQuestion = "question" // the model named none: the question stands for them
+	KeywordsNone     = "none"
+)
+
+// FilterExplained is a filter and how much it lets through.
+type FilterExplained struct {
+	Documents []string `json:"documents,omitempty"`
+	Types     []string `json:"types,omitempty"`
+	// Of the documents, before types; without documents they are all.
+	Entities     uint64 `json:"entities"`
+	Relations    uint64 `json:"relations"`
+	AllEntities  uint64 `json:"all_entities"`
+	AllRelations uint64 `json:"all_relations"`
+}
+
+// BudgetExplained is a token budget and the tokens before and after the cut.
+type BudgetExplained struct {
+	Limit  int `json:"limit"`
+	Before int `json:"before"`
+	After  int `json:"after"`
+}
+
+// StageExplained is what became of entities or relations.
+type StageExplained struct {
+	Searched bool     `json:"searched"` // keywords were matched against them
+	Matched  int      `json:"matched"`  // by vector
+	Near     *float32 `json:"best_below_threshold,omitempty"`
+	Found    int      `json:"found"` // with those that came by one hop
+	Kept     int      `json:"kept"`
+	// Shortened says that the first one alone was over the budget and was cut.
+	Shortened  bool            `json:"shortened,omitempty"`
+	Budget     BudgetExplained `json:"budget"`
+	Candidates []Candidate     `json:"candidates"`        // in their final order, at most 500
+	Omitted    int             `json:"omitted,omitempty"` // candidates beyond them
+}
+
+// ChunksExplained is what became of the passages. A passage that came in several
+// ways counts for each.
+type ChunksExplained struct {
+	Searched     bool            `json:"searched"`
+	Near         *float32        `json:"best_below_threshold,omitempty"`
+	FromQuestion int             `json:"from_question"` // by vector
+	FromEntities int             `json:"from_entities"`
+	FromRelation int             `json:"from_relations"`
+	Found        int             `json:"found"` // distinct
+	AfterTopK    int             `json:"after_top_k"`
+	Kept         int             `json:"kept"`
+	Budget       BudgetExplained `json:"budget"`
+	Candidates   []Candidate     `json:"candidates"`
+	Omitted      int             `json:"omitted,omitempty"`
+}
+
+// Candidate is an entity, a relation or a passage that was found.
+type Candidate struct {
+	Name   string   `json:"name"`
+	Origin string   `json:"origin"` // question, entity, relation, keywords
+	Score  float32  `json:"score"`  // cosine; 0 = none was computed
+	Rerank *float64 `json:"rerank_score,omitempty"`
+	Degree int      `json:"degree,omitempty"` // entity; of a relation the sum of its ends
+	Weight float64  `json:"weight,omitempty"`
+	Tokens int      `json:"tokens"`
+	Kept   bool     `json:"kept"`
+}
+
+// RerankExplained is what a Reranker did.
+type RerankExplained struct {
+	Model      string  `json:"model"`
+	Candidates int     `json:"candidates"`
+	Returned   int     `json:"returned"`
+	Below      int     `json:"below_min_score"`
+	MinScore   float64 `json:"min_score"`
+	Error      string  `json:"error,omitempty"`
+}
+
+const explainMost = 500
+
+func (r *Result) keywordsFrom(origin string) {
+	if r.Explain != nil {
+		r.Explain.Keywords = origin
+	}
+}
+
+// explainSearch notes what was searched and found by vector, and the best of
+// what the threshold kept out.
+func (s *search) explainSearch(r *Result) error {
+	if !s.q.Explain {
+		return nil
+	}
+	counts := s.view.Counts()
+	x := r.Explain
+	x.Commit, x.Index = s.view.Seq(), s.db.index.stats()
+	x.TopK, x.ChunkTopK, x.Threshold = s.q.TopK, s.q.ChunkTopK, s.q.CosineThreshold
+	if x.ContextWindow = s.q.window; s.q.window > 0 {
+		x.AnswerReserve = answerReserve(s.q.window)
+	}
+	if f := s.filter; f != nil {
+		x.Filter = &FilterExplained{
+			Documents: s.q.Documents, Types: s.q.EntityTypes,
+			AllEntities: counts.Entities, AllRelations: counts.Relations, Entities: counts.Entities, Relations: counts.Relations,
+		}
+		if f.docs != nil {
+			x.Filter.Entities, x.Filter.Relations = uint64(f.owners[0].count()), uint64(f.owners[1].count())
+		}
+	}
+	x.Entities.Matched, x.Relations.Matched = len(s.near.entities), len(s.near.relations)
+	x.Entities.Searched, x.Relations.Searched = s.low != nil, s.high != nil
+	x.Chunks.Searched = s.q.Mode == Naive || s.q.Mode == Mix
+	var err error
+	near := func(kind format.Kind, q []float32, found, k int) *float32 {
+		if err != nil || q == nil || found >= k {
+			return nil
+		}
+		var hits []hit
+		hits, err = s.db.index.search(s.view, kind, q, found+1, -2, s.filter)
+		if len(hits) <= found {
+			return nil
+		}
+		return &hits[found].score
+	}
+	x.Entities.Near = near(format.KindEntity, s.low, len(s.near.entities), s.q.TopK)
+	x.Relations.Near = near(format.KindRelation, s.high, len(s.near.relations), s.q.TopK)
+	if x.Chunks.Searched {
+		x.Chunks.Near = near(format.KindChunk, s.query, len(s.near.chunks), s.q.ChunkTopK)
+	}
+	return err
+}
+
+// explainEntities notes the candidates before they are cut; tokens prices one.
+func (s *search) explainEntities(r *Result) {
+	if !s.q.Explain {
+		return
+	}
+	x, m := &r.Explain.Entities, s.db.cost
+	x.Found, x.Budget.Limit = len(s.entities), s.q.MaxEntityTokens
+	sum := 0
+	for i, e := range s.entities {
+		line := lineTokens(s, format.KindEntity, s.entities, i)
+		if sum += line; i >= explainMost {
+			x.Omitted++
+			continue
+		}
+		c := Candidate{
+			Name: s.view.EntityName(e.id), Origin: "keywords", Score: e.score, Degree: s.view.Degree(e.id), Tokens: m.cost(line, 1),
+		}
+		if e.score == 0 {
+			c.Origin = "relation"
+		}
+		x.Candidates = append(x.Candidates, c)
+	}
+	x.Budget.Before = m.cost(sum, len(s.entities))
+}
+
+// explainRelations is explainEntities for relations.
+func (s *search) explainRelations(r *Result) {
+	if !s.q.Explain {
+		return
+	}
+	x, m := &r.Explain.Relations, s.db.cost
+	x.Found, x.Budget.Limit = len(s.relations), s.q.MaxRelationTokens
+	sum := 0
+	for i, e := range s.relations {
+		line := lineTokens(s, format.KindRelation, s.relations, i)
+		if sum += line; i >= explainMost {
+			x.Omitted++
+			continue
+		}
+		a, b := s.view.Ends(e.id)
+		weight := s.view.Weight(e.id)
+		if s.filter.byDocuments() {
+			weight = s.filter.excerpt(format.KindRelation, uint32(e.id)).Weight
+		}
+		c := Candidate{
+			Name: s.view.EntityName(a) + " - " + s.view.EntityName(b), Origin: "keywords", Score: e.score, Tokens: m.cost(line, 1),
+			Degree: s.view.Degree(a) + s.view.Degree(b), Weight: float64(weight) / format.WeightScale,
+		}
+		if e.score == 0 {
+			c.Origin = "entity"
+		}
+		x.Candidates = append(x.Candidates, c)
+	}
+	x.Budget.Before = m.cost(sum, len(s.relations))
+}
+
+// kept notes how many candidates the budget left, and their tokens.
+func (x *StageExplained) kept(n, tokens int, shortened bool) {
+	x.Kept, x.Budget.After, x.Shortened = n, tokens, shortened
+	for i := range x.Candidates[:min(n, len(x.Candidates))] {
+		x.Candidates[i].Kept = true
+	}
+}
+
+// chunkOrigins notes which lists the passages come from.
+func (s *search) chunkOrigins(direct, fromEntities, fromRelations []ranked[format.ChunkID]) {
+	if !s.q.Explain {
+		return
+	}
+	s.origins = make(map[format.ChunkID]string)
+	for i, list := range [...][]ranked[format.ChunkID]{direct, fromEntities, fromRelations} {
+		for _, c := range list {
+			if s.origins[c.id] == "" {
+				s.origins[c.id] = [...]string{"question", "entity", "relation"}[i]
+			}
+		}
+	}
+	s.listed = [3]int{len(direct), len(fromEntities), len(fromRelations)}
+}
+
+// explainChunks notes what became of the passages found: chosen of them came
+// through reranking and ChunkTopK, the first kept of these through the budget.
+func (s *search) explainChunks(r *Result, found, chosen []ranked[format.ChunkID], budget int) error {
+	if !s.q.Explain {
+		return nil
+	}
+	x, m := &r.Explain.Chunks, s.db.cost
+	x.FromQuestion, x.FromEntities, x.FromRelation = s.listed[0], s.listed[1], s.listed[2]
+	x.Found, x.AfterTopK, x.Kept, x.Budget.Limit = len(found), len(chosen), len(r.Chunks), budget
+	at := make(map[format.ChunkID]struct{}, len(chosen))
+	var list []ranked[format.ChunkID]
+	sum, keptSum := 0, 0
+	for i, c := range chosen {
+		at[c.id] = struct{}{}
+		sum += s.view.LineTokens(format.KindChunk, uint32(c.id))
+		if list = append(list, c); i < x.Kept {
+			keptSum = sum
+		}
+	}
+	for _, c := range found {
+		if _, done := at[c.id]; !done {
+			list = append(list, c)
+		}
+	}
+	x.Budget.Before, x.Budget.After = m.cost(sum, len(chosen)), m.cost(keptSum, x.Kept)
+	x.Omitted = max(len(list)-explainMost, 0)
+	list = list[:len(list)-x.Omitted]
+	ids := make([]format.ChunkID, len(list))
+	for i, c := range list {
+		ids[i] = c.id
+	}
+	rows, err := s.view.Chunks(ids, make([]graphstore.Chunk, 0, len(ids)))
+	if err != nil {
+		return err
+	}
+	for i, c := range list {
+		cand := Candidate{
+			Name: rows[i].DocID + "#" + strconv.Itoa(int(rows[i].Order)), Origin: s.origins[c.id], Score: c.score,
+			Tokens: m.cost(s.view.LineTokens(format.KindChunk, uint32(c.id)), 1), Kept: i < x.Kept,
+		}
+		if score, ok := s.reranked[c.id]; ok {
+			cand.Rerank = &score
+		}
+		x.Candidates = append(x.Candidates, cand)
+	}
+	return nil
+}
+
+func (s *search) explainRerank(model string, candidates int, order []llm.Reranked, err error) {
+	if !s.q.Explain {
+		return
+	}
+	x := &RerankExplained{Model: model, Candidates: candidates, Returned: len(order), MinScore: s.q.MinRerankScore}
+	for _, o := range order {
+		if s.q.MinRerankScore > 0 && o.Score < s.q.MinRerankScore {
+			x.Below++
+		}
+	}
+	if err != nil {
+		x.Error = err.Error()
+	}
+	s.rerankNote = x
+}
