@@ -35,7 +35,10 @@ type DB struct {
 	claims  map[format.DocID]*claim
 	backlog bool // there may be unfinished documents that nobody has claimed
 	closed  atomic.Bool
-	active  sync.WaitGroup // running calls
+
+	reembedded atomic.Bool // the store on the disk is that of another embedder
+
+	active sync.WaitGroup // running calls
 
 	closing sync.Mutex // one Close at a time
 	stopped bool       // the index is saved and takes no more links
@@ -67,6 +70,7 @@ func Open(dir string, o Options) (*DB, error) {
 		tokenizer = defaultTokenizer
 	}
 	index := newVectorIndex(o.Logger, o.exactBelow, o.saveEvery)
+	index.fresh = o.freshIndex
 	store, err := graphstore.Open(dir, graphstore.Options{
 		FS:     o.Storage.FS,
 		Logger: o.Logger,
@@ -138,11 +142,15 @@ func (db *DB) Close() error {
 // stop saves what only this DB knows.
 func (db *DB) stop() error {
 	err := db.saveLedger()
-	if errors.Is(err, ErrFailed) { // Health has said so already
+	if errors.Is(err, ErrFailed) || db.reembedded.Load() { // Health has said so already; ReEmbed saved it
 		err = nil
 	}
 	db.index.stop()
-	if !db.opts.ReadOnly && db.store.Health() == nil {
+	if db.reembedded.Load() { // the index is that of vectors that are gone
+		if serr := db.index.remove(); serr != nil {
+			db.opts.Logger.Warn("lightrag: an index file of the old vectors was not removed", "error", serr)
+		}
+	} else if !db.opts.ReadOnly && db.store.Health() == nil {
 		if serr := db.index.save(); serr != nil { // it is derived: the next Open rebuilds it
 			db.opts.Logger.Warn("lightrag: the vector index was not saved", "error", serr)
 		}

@@ -55,6 +55,8 @@
 // What a call would cost is known before it is made ([Estimator]), and what it
 // did cost after ([DocumentInfo], [DB.Ledger], [DB.QueryCosts]).
 //
+// The embedder of a store is changed by [DB.ReEmbed], atomically.
+//
 // # Concurrency
 //
 // Every method of DB is safe for concurrent use. Readers never wait: Retrieve,

@@ -37,6 +37,7 @@ type vectorIndex struct {
 	exact  uint32 // slots of a kind up to which they are scanned and not linked
 	every  uint32 // see defaultSaveEvery; 0 = only when told
 	kinds  [indexKinds]*kindIndex
+	fresh  bool        // the index files are not read
 	saved  *savedIndex // what the index files promise; nil once the store is open
 	files  graphstore.IndexFiles
 	store  *graphstore.Store

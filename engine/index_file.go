@@ -56,6 +56,9 @@ func (x *savedIndex) take(kind format.Kind, o format.SlotOwner) (uint32, bool) {
 func (x *vectorIndex) load(files graphstore.IndexFiles) error {
 	x.files = files
 	x.saved = &savedIndex{}
+	if x.fresh {
+		return nil
+	}
 	for i := range x.kinds {
 		k, err := x.loadKind(i)
 		if err != nil {
@@ -121,6 +124,15 @@ func (x *vectorIndex) settle() {
 		}
 	}
 	x.saved = nil
+}
+
+// remove removes the index files.
+func (x *vectorIndex) remove() error {
+	var errs []error
+	for i := range x.kinds {
+		errs = append(errs, x.files.Remove(indexName(i)))
+	}
+	return errors.Join(errs...)
 }
 
 // save writes the index files, each beside the old one and then renamed over

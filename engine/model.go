@@ -126,6 +126,11 @@ const blankText = "blank"
 // embed turns texts into vectors, cut to what the model takes. It returns
 // exactly one finite vector of the store's dimension per text, or an error.
 func (db *DB) embed(ctx context.Context, texts []string, purpose llm.Purpose) ([][]float32, error) {
+	return db.embedWith(ctx, db.opts.Embedder, int(db.store.Identity().Dim), texts, purpose)
+}
+
+// embedWith is embed with an embedder of dimension dim.
+func (db *DB) embedWith(ctx context.Context, e llm.Embedder, dim int, texts []string, purpose llm.Purpose) ([][]float32, error) {
 	if len(texts) == 0 {
 		return nil, nil
 	}
@@ -135,7 +140,7 @@ func (db *DB) embed(ctx context.Context, texts []string, purpose llm.Purpose) ([
 			texts[i] = blankText
 		}
 	}
-	if limit := db.opts.Embedder.Info().MaxTokens; limit > 0 {
+	if limit := e.Info().MaxTokens; limit > 0 {
 		for i, t := range texts {
 			if len(t) > limit { // a token is at least one byte
 				texts[i] = db.tok.Cut(t, limit)
@@ -144,7 +149,7 @@ func (db *DB) embed(ctx context.Context, texts []string, purpose llm.Purpose) ([
 	}
 	vecs := make([][]float32, 0, len(texts))
 	for batch := range slices.Chunk(texts, embedTexts) {
-		v, err := db.opts.Embedder.Embed(ctx, batch, purpose)
+		v, err := e.Embed(ctx, batch, purpose)
 		if err != nil {
 			return nil, fmt.Errorf("lightrag: embed %d texts: %w", len(texts), err)
 		}
@@ -153,7 +158,6 @@ func (db *DB) embed(ctx context.Context, texts []string, purpose llm.Purpose) ([
 		}
 		vecs = append(vecs, v...)
 	}
-	dim := int(db.store.Identity().Dim)
 	for i, v := range vecs {
 		if err := checkVector(v, dim); err != nil {
 			return nil, fmt.Errorf("lightrag: embed text %d of %d: %w", i+1, len(texts), err)

@@ -52,7 +52,8 @@ type Options struct {
 	// Reranker orders passages by what it makes of question and text. nil = none.
 	Reranker llm.Reranker
 	// Embedder makes vectors. nil = the offline one. Its name, dimension and
-	// checksum are fixed when the store is created.
+	// checksum are fixed when the store is created: another one is ErrMismatch,
+	// and DB.ReEmbed is the way to change it.
 	Embedder llm.Embedder
 	// Tokenizer is o200k, cl100k or chars4; fixed when the store is created.
 	// "" = that of the store, o200k for a new one.
@@ -98,6 +99,8 @@ type Options struct {
 	now        func() time.Time // tests
 	exactBelow int              // tests: vectors of a kind up to which they are not linked
 	saveEvery  int              // tests: vectors of a kind linked until it is saved
+	freshIndex bool             // the index files are not read
+	stagePage  int              // tests: vectors that ReEmbed writes ahead at a time
 }
 
 // Storage tunes the store below the engine. The zero value is right for a
@@ -151,6 +154,7 @@ func (o Options) withDefaults() Options {
 	}
 	def(&o.exactBelow, defaultExactBelow, defaultExactBelow)
 	def(&o.saveEvery, defaultSaveEvery, defaultSaveEvery)
+	def(&o.stagePage, embedTexts, embedTexts)
 	if o.now == nil {
 		o.now = time.Now
 	}

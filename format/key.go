@@ -117,6 +117,11 @@ func AppendOverrideKey(dst []byte, kind Kind, owner uint32) []byte {
 	return appendOwner(dst, TableOverrides, kind, owner)
 }
 
+// AppendStagedKey appends the key of a StagedVector.
+func AppendStagedKey(dst []byte, kind Kind, owner uint32) []byte {
+	return appendOwner(dst, TableStaged, kind, owner)
+}
+
 // AppendStaleKey appends the key of a Stale row.
 func AppendStaleKey(dst []byte, kind Kind, root uint32) []byte {
 	return appendOwner(dst, TableStale, kind, root)

@@ -108,6 +108,11 @@ func DecodeOverrideKey(key []byte) (kind Kind, owner uint32, err error) {
 	return decodeOwner(key, TableOverrides)
 }
 
+// DecodeStagedKey is the inverse of AppendStagedKey.
+func DecodeStagedKey(key []byte) (kind Kind, owner uint32, err error) {
+	return decodeOwner(key, TableStaged)
+}
+
 // DecodeStaleKey is the inverse of AppendStaleKey.
 func DecodeStaleKey(key []byte) (kind Kind, root uint32, err error) {
 	return decodeOwner(key, TableStale)

@@ -98,6 +98,8 @@ var keyCodecs = []struct {
 		func(k []byte) (v tuple, err error) { id, err := DecodeAliasKey(k); v.a = uint32(id); return v, err }, byA},
 	{TableOverrides, func(d []byte, v tuple) []byte { return AppendOverrideKey(d, v.kind, v.a) },
 		func(k []byte) (v tuple, err error) { v.kind, v.a, err = DecodeOverrideKey(k); return v, err }, byOwner},
+	{TableStaged, func(d []byte, v tuple) []byte { return AppendStagedKey(d, v.kind, v.a) },
+		func(k []byte) (v tuple, err error) { v.kind, v.a, err = DecodeStagedKey(k); return v, err }, byOwner},
 	{TableStale, func(d []byte, v tuple) []byte { return AppendStaleKey(d, v.kind, v.a) },
 		func(k []byte) (v tuple, err error) { v.kind, v.a, err = DecodeStaleKey(k); return v, err }, byOwner},
 	{TableAdjacency, func(d []byte, v tuple) []byte { return AppendAdjacencyKey(d, EntityID(v.a), v.shard) },

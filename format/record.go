@@ -147,6 +147,13 @@ type BufferedVector struct {
 	Vector  []float32
 }
 
+// StagedVector is a vector of the embedder that the store is to change to,
+// written ahead (table w).
+type StagedVector struct {
+	TextHash uint64 // of the text it was made from
+	Vector   []float32
+}
+
 // SegmentRow names one segment file (table S). A file without a row is
 // garbage; a row without its file is corruption.
 type SegmentRow struct {

@@ -290,6 +290,23 @@ func DecodeBufferedVector(b []byte, v *BufferedVector) error {
 	return f.close("buffered vector")
 }
 
+// DecodeStagedVector reads what AppendStagedVector wrote.
+func DecodeStagedVector(b []byte, v *StagedVector) error {
+	*v = StagedVector{Vector: v.Vector[:0]}
+	f := openFields(b)
+	for f.next() {
+		switch f.field {
+		case 1:
+			v.TextHash = f.fixed8()
+		case 2:
+			v.Vector = f.floats(v.Vector)
+		default:
+			f.skip()
+		}
+	}
+	return f.close("staged vector")
+}
+
 // DecodeSegmentRow reads what AppendSegmentRow wrote.
 func DecodeSegmentRow(b []byte, v *SegmentRow) error {
 	*v = SegmentRow{}

@@ -156,12 +156,24 @@ func AppendBufferedVector(dst []byte, v *BufferedVector) []byte {
 	dst = appendUint(dst, 1, uint64(v.Kind))
 	dst = appendUint(dst, 2, uint64(v.Owner))
 	dst = appendUint(dst, 3, uint64(v.Version))
-	if len(v.Vector) == 0 {
+	return appendFloats(dst, 4, v.Vector)
+}
+
+// AppendStagedVector appends the encoding of v to dst, with every bit of its
+// floats.
+func AppendStagedVector(dst []byte, v *StagedVector) []byte {
+	dst = append(dst, RecordVersion)
+	dst = appendFixed8(dst, 1, v.TextHash)
+	return appendFloats(dst, 2, v.Vector)
+}
+
+func appendFloats(dst []byte, field int, v []float32) []byte {
+	if len(v) == 0 {
 		return dst
 	}
-	dst = appendBytesHead(dst, 4, 4*len(v.Vector))
-	dst = slices.Grow(dst, 4*len(v.Vector))
-	for _, x := range v.Vector {
+	dst = appendBytesHead(dst, field, 4*len(v))
+	dst = slices.Grow(dst, 4*len(v))
+	for _, x := range v {
 		dst = le.AppendUint32(dst, math.Float32bits(x))
 	}
 	return dst

@@ -97,6 +97,7 @@ var recordCodecs = []recordCodec{
 	codecOf("stale", Stale{Vector: true, Summary: true}, AppendStale, DecodeStale, draw[Stale]),
 	codecOf("buffered vector", BufferedVector{Kind: KindChunk, Owner: 4, Version: 5, Vector: []float32{0, 1, -1, nan, float32(math.Inf(-1)), math.SmallestNonzeroFloat32,
 		math.Float32frombits(1 << 31)}}, AppendBufferedVector, DecodeBufferedVector, draw[BufferedVector]),
+	codecOf("staged vector", StagedVector{TextHash: 1 << 63, Vector: []float32{0, -1, nan}}, AppendStagedVector, DecodeStagedVector, draw[StagedVector]),
 	codecOf("segment row", SegmentRow{Rows: 1000, Dim: 768, Length: 1 << 33, FooterCRC: 0xabcdef01}, AppendSegmentRow, DecodeSegmentRow, draw[SegmentRow]),
 	codecOf("answer", Answer{Text: "answer", PromptTokens: 1, CachedTokens: 2, CompletionTokens: 3, Task: 4, Created: 5}, AppendAnswer, DecodeAnswer, draw[Answer]),
 	codecOf("counters", Counters{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14}, AppendCounters, DecodeCounters, draw[Counters]),

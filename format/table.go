@@ -26,6 +26,7 @@ const (
 	TableAdjacency     Table = 'g' // entity, shard -> adjacency shard
 	TableBuffered      Table = 'b' // sequence -> BufferedVector
 	TableSegments      Table = 'S' // uuid -> SegmentRow
+	TableStaged        Table = 'w' // kind, owner -> StagedVector
 	TableAnswers       Table = 'q' // hash -> Answer
 	TableMeta          Table = 'm' // name -> Counters, Identity, versions
 )
@@ -40,7 +41,7 @@ var tableNames = [...]struct {
 	{TableDescriptions, "descriptions"}, {TableAggregates, "aggregates"}, {TableRecords, "records"},
 	{TableSummaries, "summaries"}, {TableAliases, "aliases"}, {TableOverrides, "overrides"},
 	{TableStale, "stale"}, {TableAdjacency, "adjacency"}, {TableBuffered, "buffered vectors"},
-	{TableSegments, "segments"}, {TableAnswers, "answers"}, {TableMeta, "meta"},
+	{TableSegments, "segments"}, {TableStaged, "staged vectors"}, {TableAnswers, "answers"}, {TableMeta, "meta"},
 }
 
 // Tables returns every table of this version, in the order of the list above.

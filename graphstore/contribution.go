@@ -117,8 +117,10 @@ func (p *Prepared) readChunks(s *Store, r *rows) (map[ChunkID]uint32, error) {
 
 // checkVector says whether a vector can be stored: it has the store's
 // dimension, is finite and is not zero.
-func (s *Store) checkVector(v []float32) error {
-	if dim := int(s.ident.Dim); len(v) != dim {
+func (s *Store) checkVector(v []float32) error { return checkVector(v, int(s.ident.Dim)) }
+
+func checkVector(v []float32, dim int) error {
+	if len(v) != dim {
 		return &MismatchError{Field: "vector dimension", Have: fmt.Sprint(dim), Want: fmt.Sprint(len(v))}
 	}
 	zero := true

@@ -219,7 +219,11 @@ func (s *Store) close() error {
 		return err
 	}
 	s.ended = true
-	s.endErr = s.db.Close(s.newest.n)
+	n := s.newest.n
+	if next := s.overtaken.Load(); next != nil {
+		n = next.n
+	}
+	s.endErr = s.db.Close(n)
 	return s.endErr
 }
 

@@ -26,7 +26,7 @@ func (s *Store) maybeSeal(buffered uint64) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.sealer.busy || buffered < s.sealer.atLeast || s.closed.Load() {
+	if s.sealer.busy || buffered < s.sealer.atLeast || s.closed.Load() || s.overtaken.Load() != nil {
 		return
 	}
 	s.sealer.busy = true
@@ -46,7 +46,7 @@ func (s *Store) maybeSeal(buffered uint64) {
 
 // lastSeal seals at Close what is worth a file of its own.
 func (s *Store) lastSeal() {
-	if s.opts.ReadOnly || s.db.Health() != nil || s.newest.buffered < uint64(s.opts.SealBytes)/16 {
+	if s.opts.ReadOnly || s.db.Health() != nil || s.overtaken.Load() != nil || s.newest.buffered < uint64(s.opts.SealBytes)/16 {
 		return
 	}
 	if err := s.sealVectors(); err != nil {
@@ -59,6 +59,9 @@ func (s *Store) lastSeal() {
 func (s *Store) sealVectors() error {
 	s.sealer.run.Lock()
 	defer s.sealer.run.Unlock()
+	if s.overtaken.Load() != nil { // nobody will read them
+		return nil
+	}
 	s.mu.Lock()
 	st := s.newest
 	held := st.hold()

@@ -40,6 +40,8 @@ type Store struct {
 	live    map[*state]struct{}
 	drained chan struct{} // closed when live is empty
 
+	overtaken atomic.Pointer[successor] // set when the embedder was changed; nothing is written after
+
 	sealer  sealer
 	closing sync.Mutex // one Close at a time
 	ended   bool
@@ -61,6 +63,9 @@ func (s *Store) writable() error {
 		return ErrReadOnly
 	case s.closed.Load():
 		return ErrClosed
+	}
+	if next := s.overtaken.Load(); next != nil {
+		return next.err()
 	}
 	return s.db.Health()
 }

@@ -97,7 +97,7 @@ func (a *app) rootCommand() *cobra.Command {
 	root.AddCommand(
 		a.demoCommand(), a.indexCommand(), a.queryCommand(), a.docsCommand(), a.entityCommand(), a.relationCommand(),
 		a.graphCommand(), a.importCommand(), a.statsCommand(), a.checkCommand(), a.cacheCommand(), a.promptsCommand(),
-		a.versionCommand(),
+		a.rebuildCommand(), a.versionCommand(),
 	)
 	return root
 }

@@ -29,7 +29,7 @@ func (e *endpoints) register(f *pflag.FlagSet) {
 	f.BoolVar(&e.offline, "offline", false, "no model and no network, even if endpoints are given")
 	f.StringVar(&e.llmURL, "llm-url", "", "OpenAI-compatible server that extracts and answers; keeps the offline embedder")
 	f.StringVar(&e.llmModel, "llm-model", "", "its model")
-	f.StringVar(&e.embedURL, "embed-url", "", "OpenAI-compatible server that embeds; fixed for the life of a store")
+	f.StringVar(&e.embedURL, "embed-url", "", "OpenAI-compatible server that embeds; fixed for a store until rebuild-index --re-embed changes it")
 	f.StringVar(&e.embedModel, "embed-model", "", "its model")
 	f.IntVar(&e.embedDim, "embed-dim", 0, "components of its vectors (0 = ask the server)")
 	f.IntVar(&e.embedTokens, "embed-max-tokens", 0, "longest text it takes, in tokens; longer ones are cut (0 = what is known of the model)")

@@ -117,6 +117,6 @@ func (a *app) explainMismatch(err error, given llm.EmbedderInfo) error {
 	if strings.HasPrefix(id.Embedder, "offline-") {
 		hint = "leave out --embed-url and --embed-model"
 	}
-	return &plainError{err, fmt.Sprintf("the store %s was created with the embedder %s of dimension %d, not %s of dimension %d; it is fixed for the life of a store: %s",
+	return &plainError{err, fmt.Sprintf("the store %s was created with the embedder %s of dimension %d, not %s of dimension %d; %s, or change the store with `lightctl rebuild-index --re-embed` and the flags of the new one",
 		a.db, id.Embedder, id.Dim, given.Name, given.Dim, hint)}
 }

@@ -105,3 +105,38 @@ func roundTo(d time.Duration) time.Duration {
 	}
 	return time.Second
 }
+
+// bar counts on standard error, if that is a terminal. A nil bar draws nothing.
+type bar struct {
+	container *mpb.Progress
+	bar       *mpb.Bar
+	once      sync.Once
+}
+
+func (a *app) newBar(what string) *bar {
+	if a.quiet || a.verbose > 0 || !isTerminal(a.err) {
+		return nil
+	}
+	b := &bar{container: mpb.New(mpb.WithOutput(a.err.(*scrubber).w), mpb.WithWidth(30), mpb.WithRefreshRate(150*time.Millisecond))}
+	b.bar = b.container.AddBar(0,
+		mpb.PrependDecorators(decor.CountersNoUnit("%d of %d "+what+" ")),
+		mpb.AppendDecorators(decor.Percentage()))
+	return b
+}
+
+func (b *bar) update(done, total int) {
+	if b != nil {
+		b.bar.SetTotal(int64(total), false)
+		b.bar.SetCurrent(int64(done))
+	}
+}
+
+// stop removes the bar. It is idempotent.
+func (b *bar) stop() {
+	if b != nil {
+		b.once.Do(func() {
+			b.bar.Abort(true)
+			b.container.Wait()
+		})
+	}
+}
