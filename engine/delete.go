@@ -17,6 +17,19 @@ import (
 // returns; when the models are down the deletion stands and the report counts
 // what is stale.
 func (db *DB) DeleteDocuments(ctx context.Context, ids ...string) (*DeleteReport, error) {
+	return db.Delete(ctx, DeleteOptions{}, ids...)
+}
+
+// DeleteOptions says what goes with documents.
+type DeleteOptions struct {
+	// Answers removes the cached answers about the documents' chunks too, so
+	// that a later Insert of the same text asks the model again. Other documents
+	// that hold the same chunks keep what was extracted from them.
+	Answers bool
+}
+
+// Delete is DeleteDocuments with options.
+func (db *DB) Delete(ctx context.Context, o DeleteOptions, ids ...string) (*DeleteReport, error) {
 	if err := db.begin(true); err != nil {
 		return nil, err
 	}
@@ -31,8 +44,19 @@ func (db *DB) DeleteDocuments(ctx context.Context, ids ...string) (*DeleteReport
 	}
 	var gone *DeleteReport // once something is
 	for len(docs) > 0 {
-		if _, err := db.store.Delete(ctx, docs, graphstore.DeleteOptions{}); err != nil {
+		var answers []answerKey
+		if o.Answers {
+			if answers, err = db.answersOf(ctx, docs); err != nil {
+				return gone, fmt.Errorf("lightrag: delete %d documents: %w", len(docs), err)
+			}
+		}
+		info, err := db.store.Delete(ctx, docs, graphstore.DeleteOptions{Answers: o.Answers})
+		if err != nil {
 			return gone, fmt.Errorf("lightrag: delete %d documents: %w", len(docs), err)
+		}
+		rep.Answers += info.Answers
+		if err := db.store.DeleteAnswers(answers...); err != nil {
+			return rep, fmt.Errorf("lightrag: delete cached answers: %w", err)
 		}
 		gone = rep
 		// A text that was to replace the deleted one has the id now.
@@ -79,4 +103,46 @@ func (db *DB) find(ids []string, rep *DeleteReport) ([]format.DocID, error) {
 		}
 	}
 	return docs, nil
+}
+
+// answersOf returns the keys of what the model may have answered about the
+// chunks of documents that were never committed, and so name no answers
+// themselves, by the options of now.
+func (db *DB) answersOf(ctx context.Context, docs []format.DocID) ([]answerKey, error) {
+	view, err := db.store.View()
+	if err != nil {
+		return nil, err
+	}
+	defer view.Close()
+	model := db.opts.Completer.Model()
+	var keys []answerKey
+	for _, doc := range docs {
+		d, err := view.Document(doc)
+		if errors.Is(err, ErrNotFound) || err == nil && d.Status == format.StatusProcessed {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		chunks, err := view.DocumentChunks(doc)
+		if err != nil {
+			return nil, err
+		}
+		for i := range chunks {
+			if err := ctx.Err(); err != nil {
+				return nil, context.Cause(ctx)
+			}
+			req := db.opts.extractRequest(chunks[i].Text)
+			first := requestKey(model, &req)
+			a, ok, err := db.store.Answer(first)
+			if err != nil {
+				return nil, err
+			}
+			if ok {
+				glean := db.opts.gleanRequest(chunks[i].Text, a.Text)
+				keys = append(keys, first, requestKey(model, &glean))
+			}
+		}
+	}
+	return keys, nil
 }

@@ -87,5 +87,6 @@ func (r *Report) Count(s DocumentStatus) int {
 type DeleteReport struct {
 	Deleted  []string
 	NotFound []string
+	Answers  int // cached answers about committed chunks that went with them
 	Stale    int // roots whose vector or summary is still to be made
 }

@@ -10,6 +10,17 @@ import (
 )
 
 func (a *app) docsCommand() *cobra.Command {
+	var o engine.DeleteOptions
+	remove := &cobra.Command{
+		Use:   "delete ID...",
+		Short: "Remove documents and what only they said",
+		Long: "Remove documents and what only they said from graph, vectors and passages; what others\n" +
+			"said stays as if the deleted ones had never been there. Unknown ids are reported and\n" +
+			"make the exit code 3; the others are deleted all the same.",
+		Args: arguments(1, -1),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.docsDelete(cmd, o, args) },
+	}
+	remove.Flags().BoolVar(&o.Answers, "answers", false, "remove the cached model answers about them too")
 	return group("docs", "Look at, delete and retry documents",
 		&cobra.Command{
 			Use:   "list",
@@ -23,15 +34,7 @@ func (a *app) docsCommand() *cobra.Command {
 			Args:  arguments(1, 1),
 			RunE:  func(_ *cobra.Command, args []string) error { return a.docsShow(args[0]) },
 		},
-		&cobra.Command{
-			Use:   "delete ID...",
-			Short: "Remove documents and what only they said",
-			Long: "Remove documents and what only they said from graph, vectors and passages; what others\n" +
-				"said stays as if the deleted ones had never been there. Unknown ids are reported and\n" +
-				"make the exit code 3; the others are deleted all the same.",
-			Args: arguments(1, -1),
-			RunE: func(cmd *cobra.Command, args []string) error { return a.docsDelete(cmd, args) },
-		},
+		remove,
 		&cobra.Command{
 			Use:   "retry [ID...]",
 			Short: "Process failed and unfinished documents again; finished model calls are not repeated",
@@ -183,12 +186,12 @@ type deletedJSON struct {
 	Status string `json:"status"` // deleted, not_found
 }
 
-func (a *app) docsDelete(cmd *cobra.Command, ids []string) error {
+func (a *app) docsDelete(cmd *cobra.Command, o engine.DeleteOptions, ids []string) error {
 	db, err := a.openModels(cmd.Context(), engine.Options{MustExist: true})
 	if err != nil {
 		return err
 	}
-	rep, err := db.DeleteDocuments(cmd.Context(), ids...)
+	rep, err := db.Delete(cmd.Context(), o, ids...)
 	if cerr := db.Close(); err == nil {
 		err = cerr
 	}
