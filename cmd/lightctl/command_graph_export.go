@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"io"
 	"os"
 	"path/filepath"
@@ -13,7 +14,7 @@ import (
 	"github.com/lightctl/lightrag/engine"
 )
 
-var exportFormats = []string{"jsonl", "graphml", "csv", "md"}
+var exportFormats = []string{"jsonl", "graphml", "csv", "md", "html"}
 
 func (a *app) exportCommand() *cobra.Command {
 	e := &export{}
@@ -30,11 +31,16 @@ func (a *app) exportCommand() *cobra.Command {
   csv      one table with a column kind; with -o DIR/ the two tables entities.csv
            and relations.csv. Lists are joined by <SEP>. A cell that a spreadsheet
            would run as a formula begins with an apostrophe
-  md       a document to read, the entities with the most relations first`,
+  md       a document to read, the entities with the most relations first
+  html     one page that draws the graph, with search, details and a legend; it needs no
+           network and opens from a file. It holds the --limit best connected entities`,
 		Args: arguments(0, 0),
 		RunE: func(*cobra.Command, []string) error {
 			if !slices.Contains(exportFormats, e.format) {
 				return usagef("--format %q is not one of %s", e.format, strings.Join(exportFormats, ", "))
+			}
+			if e.limit < 1 {
+				return usagef("--limit must be at least 1")
 			}
 			if e.full && e.format != "jsonl" {
 				return usagef("--full is for --format jsonl")
@@ -45,6 +51,8 @@ func (a *app) exportCommand() *cobra.Command {
 	f := c.Flags()
 	f.StringVar(&e.format, "format", "jsonl", strings.Join(exportFormats, ", "))
 	f.BoolVar(&e.full, "full", false, "all of the store, for import jsonl")
+	f.IntVar(&e.limit, "limit", 20_000, "html: at most this many entities")
+	f.StringVar(&e.title, "title", "", "html: heading of the page (default: the name of the store)")
 	f.StringVarP(&e.file, "output", "o", "", "file to write, whole or not at all (default: standard output)")
 	return c
 }
@@ -54,6 +62,8 @@ type export struct {
 	format string
 	file   string
 	full   bool
+	limit  int
+	title  string
 }
 
 func (e *export) run(a *app, v *engine.View) error {
@@ -82,6 +92,11 @@ func (e *export) run(a *app, v *engine.View) error {
 		write = func(w io.Writer) error { return v.ExportCSV(w, engine.CSVAll) }
 	case "md":
 		write = v.ExportMarkdown
+	case "html":
+		title := cmp.Or(e.title, filepath.Base(a.db))
+		write = func(w io.Writer) error {
+			return v.ExportHTML(w, engine.HTMLOptions{Title: title, MaxEntities: e.limit})
+		}
 	}
 	if e.file == "" || e.file == "-" {
 		return write(a.out)

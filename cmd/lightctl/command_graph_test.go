@@ -28,6 +28,11 @@ func TestGraphExportFormats(t *testing.T) {
 			t.Errorf("%s: the file differs from standard output: %v", format, err)
 		}
 	}
+	page := b.ok("graph", "export", "--format", "html", "--limit", "2", "--title", "Two of <them>").out
+	if !strings.Contains(page, "<title>Two of &lt;them&gt;</title>") || strings.Count(page, `{"n":`) != 2 {
+		t.Errorf("page:\n%s", page)
+	}
+	b.exits(exitUsage, "graph", "export", "--format", "html", "--limit", "0")
 	dir := filepath.Join(b.dir, "tables") + "/"
 	for range 2 { // the second time the directory is there
 		b.ok("graph", "export", "--format", "csv", "-o", dir)
