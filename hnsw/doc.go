@@ -3,10 +3,9 @@
 //
 // There are two layers.
 //
-// [Graph] knows dense slots 0, 1, 2, ... and nothing else. Append writes a row and makes it readable at once;
-// Link, usually called from a background goroutine, wires appended rows into the graph and advances a mark;
-// Search walks the graph below the mark and scans the rest exactly, so that a row is found the moment it is
-// appended. It is meant for a store that owns the vectors, maps slots to its own objects and decides which
+// [Graph] knows dense slots 0, 1, 2, ... and nothing else. Append writes a row and makes it readable at once, AppendBatch
+// many; Link, usually called from a background goroutine, wires appended rows into the graph and advances a mark; Search
+// walks the graph below the mark and scans the rest exactly, so that a row is found the moment it is appended. It is meant for a store that owns the vectors, maps slots to its own objects and decides which
 // slots a query may see. Codes and links can be saved and loaded; rows are the store's business.
 //
 // [Index] is for everybody else: ids of the caller's choice, upsert, delete, search, one file with everything

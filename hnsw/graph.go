@@ -77,47 +77,6 @@ func (g *Graph) Mark() uint32 { return g.mark.Load() }
 // Dead returns the number of killed slots.
 func (g *Graph) Dead() uint32 { return g.dead.Load() }
 
-// Append normalises a copy of vec into the next slot and returns it. The slot is searchable at once. A
-// vector of another dimension, with a NaN or infinity, or with a norm below the smallest normal float32 is
-// refused with a *VectorError and changes nothing.
-func (g *Graph) Append(vec []float32) (uint32, error) {
-	norm, err := checkVector(vec, g.dim)
-	if err != nil {
-		return 0, err
-	}
-	g.appending.Lock()
-	defer g.appending.Unlock()
-	return g.append(func(row []float32) { simd.Scale(row, vec, norm) })
-}
-
-// append makes the next slot, lets fill write its row unless it is to be placed later, and publishes it.
-func (g *Graph) append(fill func(row []float32)) (uint32, error) {
-	slot := g.bound.Load()
-	if slot >= MaxSlots {
-		return 0, fmt.Errorf("hnsw: append: %w: %d slots", ErrFull, slot)
-	}
-	level := levelOf(g.o.Seed, slot, g.o.M)
-	at, free := g.upperFree, g.upperFree+uint64(level*(1+g.o.M))
-	if free > 1<<32 {
-		return 0, fmt.Errorf("hnsw: append: %w: no room for upper layers", ErrFull)
-	}
-	t, err := g.reserve(slot, free)
-	if err != nil {
-		return 0, fmt.Errorf("hnsw: append: %w", err)
-	}
-	if level > 0 {
-		g.upperFree = free
-		m, i := t.at(slot)
-		m.up[i] = uint32(at)
-	}
-	if fill != nil {
-		fill(t.row(slot))
-		g.encodeRow(t, slot)
-	}
-	g.bound.Store(slot + 1)
-	return slot, nil
-}
-
 func checkVector(vec []float32, dim int) (norm float64, err error) {
 	if len(vec) != dim {
 		return 0, &VectorError{Dim: len(vec), WantDim: dim, Err: ErrDimension}

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"unsafe"
 )
 
@@ -83,7 +81,7 @@ func (l *lists) links(heads slotSet, some bool) error {
 	first := func(block int) uint32 { // list that begins in a block
 		return uint32(min((uint64(block)*fileBlock+size-1)/size, uint64(l.mark)))
 	}
-	return inParallel(int((l.lengths[secLinks]+fileBlock-1)/fileBlock), func(i int) error {
+	return inParallel(int((l.lengths[secLinks]+fileBlock-1)/fileBlock), min(runtime.GOMAXPROCS(0), 4), func(i int) error {
 		if l.unread {
 			if err := l.indexFile.check(secLinks, p, i, i+1); err != nil {
 				return err
@@ -91,33 +89,6 @@ func (l *lists) links(heads slotSet, some bool) error {
 		}
 		return l.layer0(first(i), first(i+1), heads, some)
 	})
-}
-
-// inParallel calls f for numbers below n, by several goroutines, and returns the error of the lowest that has one.
-func inParallel(n int, f func(i int) error) error {
-	var group sync.WaitGroup
-	var next atomic.Int32
-	errs := make([]error, n)
-	for range min(n, runtime.GOMAXPROCS(0), 4) {
-		group.Go(func() {
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= n {
-					return
-				}
-				if errs[i] = f(i); errs[i] != nil {
-					return
-				}
-			}
-		})
-	}
-	group.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // layer0 checks the lists of slots from to below to.

@@ -3,11 +3,8 @@ package hnsw
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
-
-	"github.com/lightctl/lightrag/hnsw/simd"
 )
 
 // Index is a vector index over ids of the caller's choice: a Graph and what it takes to upsert and delete.
@@ -26,6 +23,7 @@ type Index struct {
 	writing sync.Mutex
 	unit    []float32 // scratch of writers
 	changes []change
+	fresh   []int
 
 	names   sync.RWMutex      // guards the two below; writers hold it to publish a version, no longer
 	slots   map[uint64]uint32 // nil until an id of a loaded index is asked for
@@ -85,16 +83,17 @@ func (ix *Index) Add(id uint64, vec []float32) error {
 }
 
 // AddBatch is Add for many; where an id comes twice, the later vector stays. All vectors are checked before the
-// first is added, and a search sees all of them or none. Options.Workers goroutines link them. When the index
+// first is added, and a search sees all of them or none. Options.Workers goroutines append and link them. When the index
 // is full, those that found a place stay.
 func (ix *Index) AddBatch(ids []uint64, vecs [][]float32) error {
 	if len(ids) != len(vecs) {
 		return fmt.Errorf("hnsw: add: %w: %d ids, %d vectors", ErrInvalid, len(ids), len(vecs))
 	}
-	for i, v := range vecs {
-		if _, err := checkVector(v, len(ix.unit)); err != nil {
-			return fmt.Errorf("hnsw: add %d: %w", ids[i], err)
-		}
+	norms, err := checkVectors(vecs, len(ix.unit), ix.o.Workers, func(i int, err error) error {
+		return fmt.Errorf("hnsw: add %d: %w", ids[i], err)
+	})
+	if err != nil {
+		return err
 	}
 	ix.writing.Lock()
 	defer ix.writing.Unlock()
@@ -102,7 +101,7 @@ func (ix *Index) AddBatch(ids []uint64, vecs [][]float32) error {
 		return fmt.Errorf("hnsw: add: %w", err)
 	}
 	ix.changes = ix.changes[:0]
-	err := ix.putAll(ids, vecs)
+	err = ix.putAll(ids, vecs, norms)
 	// What was appended is linked even if the index is full now.
 	if _, linkErr := ix.cur.g.LinkParallel(context.Background(), 0, ix.o.Workers); err == nil {
 		err = linkErr
@@ -111,47 +110,6 @@ func (ix *Index) AddBatch(ids []uint64, vecs [][]float32) error {
 		ix.publish(ix.changes)
 	}
 	return err
-}
-
-// putAll puts vectors into slots. Those much like the ones they replace come first: each is linked before the next
-// slot is made.
-func (ix *Index) putAll(ids []uint64, vecs [][]float32) error {
-	var last map[uint64]int
-	if len(ids) > 1 {
-		last = make(map[uint64]int, len(ids))
-		for i, id := range ids {
-			last[id] = i
-		}
-	}
-	for _, alike := range [...]bool{true, false} {
-		for i, id := range ids {
-			if last != nil && last[id] != i {
-				continue
-			}
-			ch := change{id: id}
-			ch.old, ch.replaces = ix.slots[id]
-			if alike && !ch.replaces {
-				continue
-			}
-			simd.Scale(ix.unit, vecs[i], simd.Norm(vecs[i]))
-			near := float32(-1)
-			if ch.replaces {
-				row := ix.cur.g.Row(ch.old)
-				near = simd.Dot(ix.unit, row)
-				if near > 0.99 && slices.Equal(ix.unit, row) {
-					continue
-				}
-			}
-			if (near >= alikeFrom) != alike {
-				continue
-			}
-			if err := ix.put(&ch, ix.unit, near); err != nil {
-				return fmt.Errorf("hnsw: add %d: %w", id, err)
-			}
-			ix.changes = append(ix.changes, ch)
-		}
-	}
-	return nil
 }
 
 // publish makes changes the next version.
@@ -257,18 +215,21 @@ func (ix *Index) Compact(ctx context.Context) error {
 		return err
 	}
 	slots := make(map[uint64]uint32, len(ix.slots))
+	old := make([]uint32, 0, len(ix.slots))
 	version := ix.cur.version.Load()
 	for slot := range ix.cur.g.Bound() {
 		if !ix.cur.visible(slot, version) {
 			continue
 		}
 		chunk, i := ix.cur.at(slot)
-		to := next.g.Bound()
+		to := uint32(len(old))
 		next.reserve(to, chunk.id[i], 0)
-		if _, err := next.g.append(func(row []float32) { copy(row, ix.cur.g.Row(slot)) }); err != nil {
-			return err
-		}
 		slots[chunk.id[i]] = to
+		old = append(old, slot)
+	}
+	fill := func(i int, row []float32) { copy(row, ix.cur.g.Row(old[i])) }
+	if _, err := next.g.append(len(old), ix.o.Workers, fill); err != nil {
+		return err
 	}
 	if _, err := next.g.LinkParallel(ctx, 0, ix.o.Workers); err != nil {
 		return fmt.Errorf("hnsw: compact: %w", err)

@@ -3,6 +3,7 @@ package hnsw
 import (
 	"io"
 	"math/bits"
+	"runtime"
 	"sync/atomic"
 
 	"github.com/lightctl/lightrag/hnsw/internal/arena"
@@ -50,9 +51,12 @@ func (f *indexFile) load(all bool) (*Index, error) {
 	}
 	g.table.Store(&t)
 	if g.coded < f.slots && t.turn != nil { // a file from where there are none
-		for slot := range f.slots {
-			g.encodeRow(&t, slot)
-		}
+		_ = inParts(int(f.slots), appendPart, runtime.GOMAXPROCS(0), func(from, to int) error {
+			for slot := from; slot < to; slot++ {
+				g.encodeRow(&t, uint32(slot))
+			}
+			return nil
+		})
 	}
 	f.reuse(g)
 	c.bound.Store(f.slots)

@@ -1,8 +1,12 @@
 package hnsw
 
 import (
+	"fmt"
 	"math"
 	"math/bits"
+	"slices"
+
+	"github.com/lightctl/lightrag/hnsw/simd"
 )
 
 // change is what becomes of one id.
@@ -22,28 +26,102 @@ const (
 	driftMost = 18. / 64
 )
 
-// put writes a row into a spare slot, or a new one, for ch, and links it unless it is new and no vector like it
-// is replaced. near is the cosine of the two.
-func (ix *Index) put(ch *change, row []float32, near float32) error {
+// putAll puts vectors into slots. Those much like the ones they replace come first: each is linked before the next
+// slot is made. Then come those for whom there are spare slots; all others are appended in one go.
+func (ix *Index) putAll(ids []uint64, vecs [][]float32, norms []float64) error {
+	var last map[uint64]int
+	if len(ids) > 1 {
+		last = make(map[uint64]int, len(ids))
+		for i, id := range ids {
+			last[id] = i
+		}
+	}
+	ix.fresh = ix.fresh[:0]
+	for _, alike := range [...]bool{true, false} {
+		for i, id := range ids {
+			if last != nil && last[id] != i {
+				continue
+			}
+			ch := change{id: id}
+			ch.old, ch.replaces = ix.slots[id]
+			near := float32(-1)
+			if ch.replaces {
+				simd.Scale(ix.unit, vecs[i], norms[i])
+				row := ix.cur.g.Row(ch.old)
+				near = simd.Dot(ix.unit, row)
+				if near > 0.99 && slices.Equal(ix.unit, row) {
+					continue
+				}
+			}
+			if (near >= alikeFrom) != alike {
+				continue
+			}
+			fill := func(_ int, row []float32) { simd.Scale(row, vecs[i], norms[i]) }
+			put, err := ix.put(&ch, fill, near)
+			if err != nil {
+				return fmt.Errorf("hnsw: add %d: %w", id, err)
+			}
+			if !put {
+				ix.fresh = append(ix.fresh, i)
+				continue
+			}
+			ix.changes = append(ix.changes, ch)
+		}
+	}
+	return ix.putFresh(ids, vecs, norms)
+}
+
+// putFresh appends the vectors at the places in ix.fresh, as many as there is room for.
+func (ix *Index) putFresh(ids []uint64, vecs [][]float32, norms []float64) (err error) {
 	c := ix.cur
-	fill := func(to []float32) { copy(to, row) }
-	c.hidden.Add(1)
+	for some := len(ix.fresh); len(ix.fresh) > 0; {
+		part := ix.fresh[:min(some, len(ix.fresh))]
+		first := c.g.Bound()
+		for i, at := range part {
+			c.reserve(first+uint32(i), ids[at], unborn)
+		}
+		c.hidden.Add(int32(len(part)))
+		_, err = c.g.append(len(part), ix.o.Workers, func(i int, row []float32) { simd.Scale(row, vecs[part[i]], norms[part[i]]) })
+		if err != nil {
+			c.hidden.Add(int32(-len(part)))
+			if some == 1 {
+				return fmt.Errorf("hnsw: add %d: %w", ids[part[0]], err)
+			}
+			some = 1 // one after the other, until it is full
+			continue
+		}
+		for i, at := range part {
+			ch := change{id: ids[at], slot: first + uint32(i)}
+			ch.old, ch.replaces = ix.slots[ch.id]
+			ix.changes = append(ix.changes, ch)
+		}
+		ix.fresh = ix.fresh[len(part):]
+	}
+	return nil
+}
+
+// put writes a row, by fill, into a spare slot for ch and links it. near is its cosine with the one that is replaced: where
+// that is much like it, the row goes into a new slot if there is no spare one. Otherwise put does nothing then, and returns
+// false.
+func (ix *Index) put(ch *change, fill func(i int, row []float32), near float32) (bool, error) {
+	c := ix.cur
 	slot, spare := c.g.takeSpare()
+	if !spare && near < alikeFrom {
+		return false, nil
+	}
+	c.hidden.Add(1)
 	if spare {
 		c.reuse(slot, ch.id, unborn)
-		c.g.revive(slot, fill)
+		c.g.revive(slot, func(row []float32) { fill(0, row) })
 	} else {
 		slot = c.g.Bound()
 		c.reserve(slot, ch.id, unborn)
-		if _, err := c.g.append(fill); err != nil {
+		if _, err := c.g.append(1, 1, fill); err != nil {
 			c.hidden.Add(-1)
-			return err
+			return false, err
 		}
 	}
 	ch.slot = slot
-	if !spare && near < alikeFrom {
-		return nil
-	}
 	from, drifted := uint64(0), false
 	if near >= alikeFrom {
 		chunk, i := c.at(ch.old)
@@ -58,7 +136,7 @@ func (ix *Index) put(ch *change, row []float32, near float32) error {
 		chunk, i := c.at(slot)
 		chunk.from[i] = from
 	}
-	return nil
+	return true, nil
 }
 
 // signs returns the signs of some elements of a row, rotated where there are codes. Two vectors differ in about as large

@@ -9,6 +9,9 @@ import (
 
 // An iterator of a mapped index verifies rows before it yields them, as a search does.
 func TestIteratorOfADamagedIndexFails(t *testing.T) {
+	if codesFromDim > 64 {
+		t.Skip("without codes, Open reads all rows")
+	}
 	ix, path, queries := mappable(t)
 	at, _ := spanOf(t, path, secRows)
 	q := queries[0]

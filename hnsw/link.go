@@ -52,6 +52,10 @@ func (g *Graph) LinkParallel(ctx context.Context, limit, workers int) (int, erro
 	return int(mark - from), err
 }
 
+// linkStep is the number of slots per worker that are linked from one mark to the next: about 25 ms. In the end of
+// each they wait for one another.
+const linkStep = 512
+
 func (g *Graph) linkRange(ctx context.Context, to uint32, workers int) error {
 	c := &linker{scratch: g.borrow()}
 	defer g.release(c.scratch)
@@ -67,17 +71,17 @@ func (g *Graph) linkRange(ctx context.Context, to uint32, workers int) error {
 		g.mark.Store(slot + 1)
 	}
 	for g.mark.Load() < to {
-		step := uint32(128 * workers)
-		if err := g.linkStep(ctx, min(to, g.mark.Load()+step), workers); err != nil {
+		step := uint32(linkStep * workers)
+		if err := g.linkSome(ctx, min(to, g.mark.Load()+step), workers); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// linkStep links the slots from the mark to the given one with several goroutines, all or, when the context
+// linkSome links the slots from the mark to the given one with several goroutines, all or, when the context
 // ends, those up to the first that was not begun.
-func (g *Graph) linkStep(ctx context.Context, to uint32, workers int) error {
+func (g *Graph) linkSome(ctx context.Context, to uint32, workers int) error {
 	var next atomic.Uint32
 	next.Store(g.mark.Load())
 	twins := make([][]twin, workers)

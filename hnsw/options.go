@@ -54,7 +54,7 @@ type Options struct {
 	Seed uint64
 	// Walk says by what a walk compares slots: the zero value by their codes.
 	Walk Walk
-	// Workers is the number of goroutines an Index links a batch with. 0 and 1 mean one: more of them make
+	// Workers is the number of goroutines an Index appends and links a batch with. 0 and 1 mean one: more of them make
 	// the graph depend on timing, though not its quality. Graph ignores it (see LinkParallel).
 	Workers int
 }

@@ -9,14 +9,8 @@ import (
 // Grow appends n slots whose rows are still to be placed. It is how a store loads rows in any order, straight
 // into their slots, before the first search: until every one of them is placed, neither search nor link.
 func (g *Graph) Grow(n uint32) error {
-	g.appending.Lock()
-	defer g.appending.Unlock()
-	for range n {
-		if _, err := g.append(nil); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err := g.append(int(min(n, MaxSlots)), 1, nil)
+	return err
 }
 
 // Place writes the row of a slot made by Grow: a normalised copy of vec, refused as in Append. Rows of
