@@ -74,8 +74,8 @@
 //
 // A file is an image of memory (format/FORMAT.md, "Index files"), so that [Open] maps it rather than reading it: 100,000
 // vectors of 384 dimensions answer the first query some milliseconds later, from the page cache, and nothing is built.
-// Of what has been mapped, links are verified at once, a row before it is scored, and codes, which only say what rows
-// are worth scoring, by and by; damage is an error that names file and offset, never a wrong score. Pages are private
+// Of what has been mapped, a list of neighbours is verified before it is walked, a row before it is scored, and codes,
+// which only say what rows are worth scoring, by and by; damage is an error that names file and offset, never a wrong score. Pages are private
 // copies once written to: the file stays as it was until SaveFile replaces it or SaveChanges adds to it.
 //
 // Changes live in memory. Nothing is durable until SaveFile or SaveChanges has returned, or Save and the caller's own

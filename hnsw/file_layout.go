@@ -14,7 +14,8 @@ import (
 //
 //	header     512 bytes: options, counts, a table of sections, a checksum
 //	sections   from multiples of 64 bytes; those of 64 KiB and more from multiples of 16 KiB, so that they can be mapped
-//	sums       the CRC32C of each MiB of each section, in order of the table; rows have theirs elsewhere
+//	sums       the CRC32C of each MiB of each section, in order of the table, but of each 32 lists of layer 0; rows have
+//	           theirs elsewhere
 //	footer     32 bytes: the CRC32C of sums and of the header, the length of the file, a checksum
 //
 // All numbers are little-endian, gaps are zeros. Everything before sums is known before anything is written, so that a
@@ -70,7 +71,8 @@ const (
 	footerSize = 32
 	crcSize    = 4
 
-	fileBlock   = 1 << 20 // bytes that one checksum covers
+	fileBlock   = 1 << 20 // bytes that one checksum covers, but of links
+	listBlock   = 32      // lists of layer 0 that one checksum covers: with M 16 a page, so that what is read in is verified
 	smallAlign  = 64
 	mapAlign    = 16 << 10 // a multiple of the page sizes in use
 	mappedFrom  = 64 << 10 // bytes from which a section is worth mapping
@@ -102,7 +104,11 @@ type fileHeader struct {
 type span struct {
 	offset, length uint64
 	unit           uint32 // bytes of the numbers it consists of
+	block          uint64 // bytes that one checksum covers
 }
+
+// blocks returns the number of checksums.
+func (s span) blocks() int { return int((s.length + s.block - 1) / s.block) }
 
 // layout is where everything lies that a header speaks of.
 type layout struct {
@@ -119,7 +125,12 @@ var errTooLarge = errors.New("larger than any file")
 func (h *fileHeader) place(words uint64) (*layout, error) {
 	slots, mark, blocks := uint64(h.slots), uint64(h.mark), (uint64(h.slots)+63)/64
 	var l layout
-	set := func(s section, unit uint32, count, size uint64) { l.spans[s] = span{length: count * size, unit: unit} }
+	for s := range l.spans {
+		l.spans[s].block = fileBlock
+	}
+	set := func(s section, unit uint32, count, size uint64) {
+		l.spans[s] = span{length: count * size, unit: unit, block: fileBlock}
+	}
 	// Numbers of slots are below 2^32 and sizes below 2^20: nothing overflows but own.
 	set(secDead, 8, blocks, 8)
 	set(secFree, 8, blocks, 8)
@@ -127,6 +138,7 @@ func (h *fileHeader) place(words uint64) (*layout, error) {
 	set(secUpper, 4, 1+words, 4)
 	set(secOwn, 1, h.own, 1)
 	set(secLinks, 4, mark, 4*2*uint64(h.m))
+	l.spans[secLinks].block = listBlock * 4 * 2 * uint64(h.m)
 	if h.codes != 0 {
 		set(secLost, 4, blocks, 4)
 		set(secCodes, 1, slots, uint64(simd.NewMatrix8(int(h.dim)).Stride))
@@ -151,7 +163,7 @@ func (h *fileHeader) place(words uint64) (*layout, error) {
 		at = roundUp(at+span.length, align)
 		l.first[s] = l.count
 		if s != secRows {
-			l.count += int((span.length + fileBlock - 1) / fileBlock)
+			l.count += span.blocks()
 		}
 	}
 	l.sums = at

@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"io"
 	"os"
+	"runtime"
 	"unsafe"
 
 	"github.com/lightctl/lightrag/hnsw/internal/arena"
@@ -190,18 +191,14 @@ func (f *indexFile) readAt(p []byte, off uint64, part fmt.Stringer) error {
 
 // check verifies blocks from up to below to of a section that lies in p.
 func (f *indexFile) check(s section, p []byte, from, to int) error {
+	block := int(f.spans[s].block)
 	for i := from; i < to; i++ {
-		at := i * fileBlock
-		if crc32.Checksum(p[at:min(at+fileBlock, len(p))], castagnoli) != f.sumOf[f.first[s]+i] {
+		at := i * block
+		if crc32.Checksum(p[at:min(at+block, len(p))], castagnoli) != f.sumOf[f.first[s]+i] {
 			return f.corrupt(s, f.spans[s].offset+uint64(at), "checksum")
 		}
 	}
 	return nil
-}
-
-// blocksOf returns the number of blocks of a section.
-func (f *indexFile) blocksOf(s section) int {
-	return int((f.spans[s].length + fileBlock - 1) / fileBlock)
 }
 
 // section reads a whole section and verifies it. The numbers in it are as the machine has them.
@@ -220,7 +217,7 @@ func (f *indexFile) fill(s section, p []byte) error {
 		return err
 	}
 	if s != secRows {
-		if err := f.check(s, base, 0, f.blocksOf(s)); err != nil {
+		if err := f.check(s, base, 0, f.spans[s].blocks()); err != nil {
 			return err
 		}
 	}
@@ -241,7 +238,11 @@ func into[T arena.Element](f *indexFile, s section, a *arena.Arena[T]) (words []
 			return words, true, err
 		}
 		if s != secRows {
-			if err := f.check(s, bytesOf(words)[:span.length], 0, f.blocksOf(s)); err != nil {
+			p := bytesOf(words)[:span.length]
+			err := inParts(span.blocks(), 1+int(fileBlock/span.block), runtime.GOMAXPROCS(0), func(from, to int) error {
+				return f.check(s, p, from, to)
+			})
+			if err != nil {
 				return nil, false, err
 			}
 		}

@@ -13,14 +13,15 @@ type fileWriter struct {
 	header []byte
 	layout *layout
 
-	sum  uint32 // of the block being written
-	left int    // bytes of it that are yet to come
-	sums []uint32
-	free bool    // of sums: the present section has none
-	diff *differ // nil unless pieces are to be remembered
-	told bool    // about the present section
-	m    uint32
-	buf  []byte
+	sum   uint32 // of the block being written
+	block int    // its bytes
+	left  int    // those that are yet to come
+	sums  []uint32
+	free  bool    // of sums: the present section has none
+	diff  *differ // nil unless pieces are to be remembered
+	told  bool    // about the present section
+	m     uint32
+	buf   []byte
 }
 
 func newFileWriter(w io.Writer, h *fileHeader, words uint64) (*fileWriter, error) {
@@ -47,7 +48,8 @@ func (f *fileWriter) section(s section, write func() error) error {
 		f.at = f.layout.spans[s].offset
 	}
 	f.pad(f.layout.spans[s].offset)
-	f.left, f.sum, f.free = fileBlock, 0, s == secRows || f.w == io.Discard
+	f.block = int(f.layout.spans[s].block)
+	f.left, f.sum, f.free = f.block, 0, s == secRows || f.w == io.Discard
 	if f.told = told; told {
 		f.diff.begin(s, pieceOf(s, f.m))
 	}
@@ -55,7 +57,7 @@ func (f *fileWriter) section(s section, write func() error) error {
 	if told {
 		f.diff.end()
 	}
-	if f.left < fileBlock && !f.free {
+	if f.left < f.block && !f.free {
 		f.sums = append(f.sums, f.sum)
 	}
 	if err == nil {
@@ -76,7 +78,7 @@ func (f *fileWriter) put(p []byte) {
 		p = p[n:]
 		if f.left -= n; f.left == 0 {
 			f.sums = append(f.sums, f.sum)
-			f.left, f.sum = fileBlock, 0
+			f.left, f.sum = f.block, 0
 		}
 	}
 }

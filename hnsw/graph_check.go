@@ -11,9 +11,11 @@ import (
 // does with them can go wrong then: it stays within bounds, ends, and meets nobody twice.
 type lists struct {
 	*indexFile
-	g    *Graph
-	t    *table
-	none slotSet // nobody may name them, nor do they name anybody: free slots, and twins but the first of each chain
+	g     *Graph
+	t     *table
+	none  slotSet // nobody may name them, nor do they name anybody: free slots, and twins but the first of each chain
+	some  bool    // whether there are any
+	heads slotSet // slots that begin a chain
 }
 
 func (l *lists) check() error {
@@ -23,10 +25,11 @@ func (l *lists) check() error {
 			free++
 		}
 	}
-	heads, err := l.chains()
-	if err != nil {
+	var err error
+	if l.heads, err = l.chains(); err != nil {
 		return err
 	}
+	l.some = free > 0 || l.twins > 0
 	if l.mark == 0 {
 		return nil
 	}
@@ -34,7 +37,7 @@ func (l *lists) check() error {
 	if int(l.entry>>32) != int(l.levels[entry]) || l.none.has(entry) {
 		return l.corrupt(nil, 0, "impossible entry")
 	}
-	if err := l.links(heads, free > 0 || l.twins > 0); err != nil {
+	if err := l.links(); err != nil {
 		return err
 	}
 	return l.upper()
@@ -73,27 +76,30 @@ func (l *lists) chains() (heads slotSet, err error) {
 	return heads, nil
 }
 
-// links checks all lists of layer 0, together with the checksums if that is yet to be done: most of the time it takes
-// to open an index is reading them. some says whether there is anybody whom nobody may name.
-func (l *lists) links(heads slotSet, some bool) error {
-	p := bytesOf(l.t.links[:l.lengths[secLinks]/4])
-	size := uint64(8 * l.t.m)
-	first := func(block int) uint32 { // list that begins in a block
-		return uint32(min((uint64(block)*fileBlock+size-1)/size, uint64(l.mark)))
+// links checks all lists of layer 0. Where they are mapped they are not even read: most of the time it takes to open an
+// index would be that. Then each is checked before it is used (see lazy).
+func (l *lists) links() error {
+	const some = 1 << 13
+	if l.unread {
+		return nil
 	}
-	return inParallel(int((l.lengths[secLinks]+fileBlock-1)/fileBlock), min(runtime.GOMAXPROCS(0), 4), func(i int) error {
-		if l.unread {
-			if err := l.indexFile.check(secLinks, p, i, i+1); err != nil {
-				return err
-			}
-		}
-		return l.layer0(first(i), first(i+1), heads, some)
+	return inParts(int(l.mark), some, runtime.GOMAXPROCS(0), func(from, to int) error {
+		return l.layer0(uint32(from), uint32(to))
 	})
 }
 
+// block checks the lists, of layer 0, that one checksum covers.
+func (l *lists) block(i int) error {
+	p := bytesOf(l.t.links[:l.lengths[secLinks]/4])
+	if err := l.indexFile.check(secLinks, p, i, i+1); err != nil {
+		return err
+	}
+	return l.layer0(uint32(i*listBlock), uint32(min((i+1)*listBlock, int(l.mark))))
+}
+
 // layer0 checks the lists of slots from to below to.
-func (l *lists) layer0(from, to uint32, heads slotSet, some bool) error {
-	n := 2 * l.t.m
+func (l *lists) layer0(from, to uint32) error {
+	n, heads, some := 2*l.t.m, l.heads, l.some
 	for slot := from; slot < to; slot++ {
 		list := l.t.links[int(slot)*n:][:n:n]
 		head := list[0]

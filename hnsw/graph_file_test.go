@@ -204,8 +204,15 @@ func reseal(p []byte) {
 		if at > uint64(len(p)) || n > uint64(len(p))-at {
 			return
 		}
-		for b := p[at:][:n]; len(b) > 0 && s != secRows; b = b[min(fileBlock, len(b)):] {
-			sums = le.AppendUint32(sums, crc32.Checksum(b[:min(fileBlock, len(b))], castagnoli))
+		block := fileBlock
+		if s == secLinks {
+			block = 32 * 8 * int(le.Uint32(p[20:]))
+		}
+		if block == 0 {
+			return
+		}
+		for b := p[at:][:n]; len(b) > 0 && s != secRows; b = b[min(block, len(b)):] {
+			sums = le.AppendUint32(sums, crc32.Checksum(b[:min(block, len(b))], castagnoli))
 		}
 	}
 	if at := len(p) - footerSize - len(sums); at >= headerSize {

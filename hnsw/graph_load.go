@@ -5,6 +5,8 @@ import (
 	"io"
 	"math"
 	"math/bits"
+	"slices"
+	"sync/atomic"
 )
 
 // LoadGraph returns the graph that Save wrote, and the caller's part. Its rows are yet to be placed, before the first
@@ -139,7 +141,10 @@ func (f *indexFile) loadCodes(g *Graph, t *table) error {
 			return err
 		}
 		if mapped {
-			t.lazy = &lazy{f: f, codes: t.codes.Data[:f.lengths[secCodes]]}
+			if t.lazy == nil {
+				t.lazy = &lazy{f: f}
+			}
+			t.lazy.codes = t.codes.Data[:f.lengths[secCodes]]
 		}
 		g.coded = f.slots
 	}
@@ -180,7 +185,11 @@ func (f *indexFile) loadState(g *Graph, t *table) error {
 		u.apart = free
 		u.aparts.Store(int32(apart))
 	}
-	l := lists{indexFile: f, g: g, t: t, none: free}
+	l := &lists{indexFile: f, g: g, t: t, none: free}
+	if f.unread {
+		l.none = slices.Clone(free) // writers change the other
+		t.lazy = &lazy{f: f, lists: l, goodLists: make([]atomic.Uint64, (f.spans[secLinks].blocks()+63)/64)}
+	}
 	return l.check()
 }
 

@@ -107,13 +107,13 @@ func (ix *Index) AddBatch(ids []uint64, vecs [][]float32) error {
 		err = linkErr
 	}
 	if len(ix.changes) > 0 {
-		ix.publish(ix.changes)
+		ix.publish(ix.changes, true)
 	}
 	return err
 }
 
-// publish makes changes the next version.
-func (ix *Index) publish(changes []change) {
+// publish makes changes the next version. Who is not seen any more is taken out of the graph, if that is sound.
+func (ix *Index) publish(changes []change, sound bool) {
 	c := ix.cur
 	version := c.version.Load() + 1
 	replaced := 0
@@ -127,15 +127,15 @@ func (ix *Index) publish(changes []change) {
 	for i := range changes {
 		ch := &changes[i]
 		if ch.replaces {
-			chunk, i := c.at(ch.old)
-			chunk.until[i].Store(version)
+			v, i := c.versionsOf(ch.old)
+			v.until[i].Store(version)
 		}
 		if ch.removes {
 			delete(ix.slots, ch.id)
 			continue
 		}
-		chunk, i := c.at(ch.slot)
-		chunk.born[i].Store(version)
+		v, i := c.versionsOf(ch.slot)
+		v.born[i].Store(version)
 		ix.slots[ch.id] = ch.slot
 	}
 	c.bound.Store(c.g.Bound())
@@ -155,18 +155,20 @@ func (ix *Index) publish(changes []change) {
 			c.hidden.Add(-1)
 		}
 	}
-	if replaced > 0 || len(c.retired) > 0 {
+	if sound && (replaced > 0 || len(c.retired) > 0) {
 		c.bury()
 		c.g.tend(live, replaced)
 	}
 }
 
-// Delete removes an id and reports whether it was there.
+// Delete removes an id and reports whether it was there. It does so even where the file that the index was opened from
+// turns out to be damaged.
 func (ix *Index) Delete(id uint64) bool {
 	ix.writing.Lock()
 	defer ix.writing.Unlock()
 	ix.ensureNames()
-	if ix.remember() != nil {
+	sound := ix.ready() == nil
+	if !sound {
 		ix.moved = true // changes cannot be told: they are saved as a whole
 	}
 	slot, ok := ix.slots[id]
@@ -181,7 +183,7 @@ func (ix *Index) Delete(id uint64) bool {
 		}
 	}
 	ix.changes = append(ix.changes[:0], change{id: id, old: slot, replaces: true, removes: true})
-	ix.publish(ix.changes)
+	ix.publish(ix.changes, sound)
 	return true
 }
 

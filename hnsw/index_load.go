@@ -1,6 +1,7 @@
 package hnsw
 
 import (
+	"errors"
 	"io"
 	"math/bits"
 	"runtime"
@@ -66,52 +67,52 @@ func (f *indexFile) load(all bool) (*Index, error) {
 }
 
 func (f *indexFile) loadIDs(c *contents) error {
-	p, err := f.section(secIDs)
-	if err != nil {
+	n := (int(f.slots) + chunkMask) >> chunkShift
+	ids, all, chunks := make([]uint64, n*chunkSlots), make([]idChunk, n), make([]*idChunk, n)
+	if err := f.fill(secIDs, bytesOf(ids[:f.slots])); err != nil {
 		return err
 	}
-	n := (int(f.slots) + chunkMask) >> chunkShift
-	chunks, all := make([]*idChunk, n), make([]idChunk, n)
 	for i := range all {
+		all[i].id, ids = ids[:chunkSlots:chunkSlots], ids[chunkSlots:]
 		chunks[i] = &all[i]
-	}
-	for i := range all {
-		p = p[copy(bytesOf(all[i].id[:]), p):]
 	}
 	c.ids.Store(&chunks)
 	t := c.g.table.Load()
-	for slot := range f.slots {
-		if c.g.dead.Load() == 0 {
-			break
-		}
+	for slot := uint32(0); slot < f.slots && c.g.dead.Load() > 0; slot++ {
 		if t.dead(slot) {
-			all[slot>>chunkShift].born[slot&chunkMask].Store(unborn)
+			v, i := c.versionsOf(slot)
+			v.born[i].Store(unborn)
 		}
 	}
 	return nil
 }
 
-// loadRows makes chunks of the rows in the file. The last one, in which there may be room for more, is in memory.
+// loadRows makes chunks of the rows in the file. In the last one there may be room for more.
 func (f *indexFile) loadRows(c *contents, t *table, all bool) error {
-	p, err := f.section(secRowSums)
-	if err != nil {
-		return err
-	}
 	l := t.lazy
 	if l == nil {
 		l = &lazy{f: f}
 	}
 	l.sums = make([]uint32, f.slots)
-	copy(bytesOf(l.sums), p)
+	if err := f.fill(secRowSums, bytesOf(l.sums)); err != nil {
+		return err
+	}
 	l.good = make([]atomic.Uint64, (f.slots+63)/64)
 	dim := int(f.dim)
-	c.g.memory.rows = arena.New[float32](int(f.slots) * dim)
+	size := dim << t.rows.Shift
+	whole := (int(f.slots)*dim + size - 1) / size * size
+	c.g.memory.rows = arena.New[float32](whole)
 	rows, mapped, err := into(f, secRows, c.g.memory.rows)
 	if err != nil {
 		return err
 	}
 	rows = rows[:int(f.slots)*dim]
-	for size := dim << t.rows.Shift; len(rows) > 0; rows = rows[min(size, len(rows)):] {
+	if !c.g.memory.rows.Moves() { // else the last chunk is copied
+		if more, err := c.g.memory.rows.Grow(whole); err == nil {
+			rows = more[:whole]
+		}
+	}
+	for ; len(rows) > 0; rows = rows[min(size, len(rows)):] {
 		if len(rows) >= size {
 			t.rows.Chunks = append(t.rows.Chunks, rows[:size:size])
 		} else {
@@ -165,7 +166,8 @@ func (ix *Index) ensureNames() {
 		}
 		chunk, i := c.at(slot)
 		if _, twice := slots[chunk.id[i]]; twice {
-			chunk.born[i].Store(unborn)
+			v, _ := c.versionsOf(slot)
+			v.born[i].Store(unborn)
 			c.g.Kill(slot)
 			continue
 		}
@@ -174,14 +176,15 @@ func (ix *Index) ensureNames() {
 	ix.slots = slots
 }
 
-// ready is called by who is going to write. What is linked is chosen by codes, so they are verified first.
+// ready is called by who is going to write. What is linked is chosen by codes, and lists are written to, so both are
+// verified first.
 func (ix *Index) ready() error {
 	if ix.closed.Load() {
 		return ErrClosed
 	}
 	ix.ensureNames()
 	if l := ix.cur.g.table.Load().lazy; l != nil {
-		if err := l.allCodes(); err != nil {
+		if err := errors.Join(l.allLists(), l.allCodes()); err != nil {
 			return err
 		}
 	}

@@ -124,8 +124,8 @@ func (ix *Index) put(ch *change, fill func(i int, row []float32), near float32) 
 	ch.slot = slot
 	from, drifted := uint64(0), false
 	if near >= alikeFrom {
-		chunk, i := c.at(ch.old)
-		if from = chunk.from[i]; from == 0 {
+		v, i := c.versionsOf(ch.old)
+		if from = v.from[i]; from == 0 {
 			from = c.g.signs(ch.old)
 		}
 		differ := bits.OnesCount64(from ^ c.g.signs(slot))
@@ -133,8 +133,8 @@ func (ix *Index) put(ch *change, fill func(i int, row []float32), near float32) 
 	}
 	if c.g.linkNow(slot, ch.old, near >= alikeFrom && !drifted) {
 		ch.inherited = true
-		chunk, i := c.at(slot)
-		chunk.from[i] = from
+		v, i := c.versionsOf(slot)
+		v.from[i] = from
 	}
 	return true, nil
 }

@@ -24,6 +24,11 @@ func (ix *Index) save(w io.Writer, d *differ) error {
 	if ix.closed.Load() {
 		return ErrClosed
 	}
+	if l := ix.cur.g.table.Load().lazy; l != nil {
+		if err := l.allLists(); err != nil {
+			return err
+		}
+	}
 	ix.cur.g.Repair()
 	p, unlock := ix.cur.picture()
 	defer unlock()

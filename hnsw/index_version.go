@@ -27,8 +27,15 @@ type retiree struct {
 	epoch      uint64
 }
 
+// idChunk is what a chunk of slots is called.
 type idChunk struct {
-	id [chunkSlots]uint64 // written before the slot is published, not after
+	id       []uint64 // written before the slot is published, not after
+	versions atomic.Pointer[versions]
+}
+
+// versions tells since when and until when a chunk of slots is. There is none while all of them are from the beginning
+// on, as in a file: most of what has been opened is never written to.
+type versions struct {
 	// A slot is visible in versions from born on, below until if that is not 0.
 	born, until [chunkSlots]atomic.Uint64
 	// from has the signs of the vector whose place was inherited first, 0 where none was; see put.
@@ -58,15 +65,30 @@ func (c *contents) at(slot uint32) (*idChunk, uint32) {
 // one: reuse writes them in the opposite order of this.
 func (c *contents) visible(slot uint32, version uint64) bool {
 	chunk, i := c.at(slot)
-	until := chunk.until[i].Load()
-	return (until == 0 || version < until) && chunk.born[i].Load() <= version
+	v := chunk.versions.Load()
+	if v == nil {
+		return true
+	}
+	until := v.until[i].Load()
+	return (until == 0 || version < until) && v.born[i].Load() <= version
+}
+
+// versionsOf is where to write about a slot.
+func (c *contents) versionsOf(slot uint32) (*versions, uint32) {
+	chunk, i := c.at(slot)
+	v := chunk.versions.Load()
+	if v == nil {
+		v = new(versions)
+		chunk.versions.Store(v)
+	}
+	return v, i
 }
 
 // reserve makes room for what belongs to a slot and writes it, before the slot is appended.
 func (c *contents) reserve(slot uint32, id, born uint64) {
 	chunks := *c.ids.Load()
 	if int(slot>>chunkShift) == len(chunks) {
-		more := append(chunks, new(idChunk))
+		more := append(chunks, &idChunk{id: make([]uint64, chunkSlots)})
 		c.ids.Store(&more)
 	}
 	c.reuse(slot, id, born)
@@ -74,10 +96,11 @@ func (c *contents) reserve(slot uint32, id, born uint64) {
 
 func (c *contents) reuse(slot uint32, id, born uint64) {
 	chunk, i := c.at(slot)
-	chunk.born[i].Store(born)
-	chunk.until[i].Store(0)
+	v, _ := c.versionsOf(slot)
+	v.born[i].Store(born)
+	v.until[i].Store(0)
 	chunk.id[i] = id
-	chunk.from[i] = 0
+	v.from[i] = 0
 }
 
 // bury kills the retired whom nobody sees any more.

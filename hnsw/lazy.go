@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"math"
+	"sync"
 	"sync/atomic"
 
 	"github.com/lightctl/lightrag/hnsw/simd"
@@ -11,7 +12,8 @@ import (
 
 // lazy is what of a mapped file is yet to be verified. To read all of it would be most of the time that Open takes.
 //
-// A row is verified when it is first read, so that no score comes from a damaged one. Codes only say what rows are
+// A row is verified when it is first read, so that no score comes from a damaged one, and so is a list of layer 0, with
+// some others, so that no walk leaves the graph. Codes only say what rows are
 // worth reading: every walk verifies one more block of them, which takes a tenth of a millisecond, until it has been
 // all; a scan, which is to be exact, verifies all at once.
 type lazy struct {
@@ -20,6 +22,73 @@ type lazy struct {
 	good  []atomic.Uint64 // slots whose row was verified, or written since
 	codes []uint8         // the section, nil where there is nothing to verify
 	next  atomic.Uint32   // block of codes to be verified next
+
+	lists     *lists          // nil where there is nothing to verify
+	goodLists []atomic.Uint64 // blocks of lists of layer 0 that were verified
+	looking   sync.Mutex      // held while one of those or of the codes is: once they were, writers may change them
+}
+
+// list verifies the list, of layer 0, of a slot, with those that have a checksum with it.
+func (l *lazy) list(slot uint32) error {
+	if l.lists == nil || slot >= l.lists.mark || l.goodList(slot/listBlock) {
+		return nil
+	}
+	return l.listsOf(slot / listBlock)
+}
+
+func (l *lazy) goodList(block uint32) bool {
+	return l.goodLists[block>>6].Load()>>(block&63)&1 != 0
+}
+
+// listsOf verifies a block. Who writes to lists has all of them verified before.
+func (l *lazy) listsOf(block uint32) error {
+	l.looking.Lock()
+	defer l.looking.Unlock()
+	if l.goodList(block) {
+		return nil
+	}
+	if err := l.lists.block(int(block)); err != nil {
+		return err
+	}
+	l.goodLists[block>>6].Or(1 << (block & 63))
+	return nil
+}
+
+// allLists verifies those that are not.
+func (l *lazy) allLists() error {
+	if l.lists == nil {
+		return nil
+	}
+	for block := range uint32(l.f.spans[secLinks].blocks()) {
+		if err := l.listsOf(block); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// names appends the slots below n that a slot names on layer 0 to ids, none where its list is damaged. The error says so.
+func (t *table) names(slot, n uint32, ids []uint32) ([]uint32, error) {
+	if t.lazy != nil {
+		if err := t.lazy.list(slot); err != nil {
+			return ids, err
+		}
+	}
+	ids, _ = neighbours(t.zero(slot), n, ids)
+	return ids, nil
+}
+
+// sound reports whether the list of a slot may be read, as far as that has to be asked. Should it be damaged, the search
+// goes on without it, and fails in the end.
+func (c *scratch) sound(t *table, slot uint32, layer int) bool {
+	if t.lazy == nil || layer > 0 {
+		return true
+	}
+	err := t.lazy.list(slot)
+	if err != nil {
+		c.fail(err)
+	}
+	return err == nil
 }
 
 // rows verifies the rows of slots.
@@ -63,7 +132,7 @@ func (l *lazy) rowsFrom(t *table, first, n uint32) error {
 // someCodes verifies a block of codes if there is one that is not.
 func (l *lazy) someCodes() error {
 	i := l.next.Load()
-	if l.codes == nil || int(i) >= l.f.blocksOf(secCodes) {
+	if l.codes == nil || int(i) >= l.f.spans[secCodes].blocks() {
 		return nil
 	}
 	return l.codesOf(i)
@@ -71,18 +140,21 @@ func (l *lazy) someCodes() error {
 
 // codesOf verifies the block that is to be verified next, or was when its caller looked.
 func (l *lazy) codesOf(i uint32) error {
-	err := l.f.check(secCodes, l.codes, int(i), int(i)+1)
-	if err == nil {
-		l.next.CompareAndSwap(i, i+1)
-	} else if l.next.Load() > i {
-		return nil // somebody else has found it good, and a writer may have changed it since
+	l.looking.Lock()
+	defer l.looking.Unlock()
+	if l.next.Load() > i {
+		return nil
 	}
-	return err
+	if err := l.f.check(secCodes, l.codes, int(i), int(i)+1); err != nil {
+		return err
+	}
+	l.next.Store(i + 1)
+	return nil
 }
 
 // allCodes verifies those that are not.
 func (l *lazy) allCodes() error {
-	for l.codes != nil && int(l.next.Load()) < l.f.blocksOf(secCodes) {
+	for l.codes != nil && int(l.next.Load()) < l.f.spans[secCodes].blocks() {
 		if err := l.someCodes(); err != nil {
 			return err
 		}
@@ -91,6 +163,9 @@ func (l *lazy) allCodes() error {
 }
 
 func (l *lazy) all(t *table) error {
+	if err := l.allLists(); err != nil {
+		return err
+	}
 	if err := l.allCodes(); err != nil {
 		return err
 	}

@@ -15,8 +15,9 @@ type OpenOptions struct {
 }
 
 // Open returns the index that SaveFile, or Save, wrote to a file. Where files can be mapped (Linux and macOS, 64
-// bits) it takes milliseconds whatever the size: links are verified now, rows when they are first read, codes by and by
-// by searches, and ids when one is asked for. Elsewhere, it is Load.
+// bits) it takes milliseconds whatever the size: links and rows are verified when they are first read, codes by and by
+// by searches, and all links and codes before the first write; ids are mapped to slots when one is asked for. Elsewhere,
+// it is Load.
 //
 // Damage that is found later is the error of the search that met it, a *CorruptionError with file and offset, and
 // never a wrong score. Of an index whose rows are damaged, the other rows can still be searched.

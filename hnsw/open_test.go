@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -193,7 +194,7 @@ func TestDamageIsFoundBeforeItIsUsed(t *testing.T) {
 				got, err := Open(bad, o)
 				late := err == nil
 				if late {
-					if err = got.Verify(); s == secRows || s == secCodes {
+					if err = got.Verify(); s.isLate() {
 						served(t, ix, got, queries, s)
 					}
 					got.Close()
@@ -206,13 +207,16 @@ func TestDamageIsFoundBeforeItIsUsed(t *testing.T) {
 				if late && s == secRows && uint64(e.Offset)+4*64 <= at+off {
 					t.Errorf("row %d is reported, %d damaged", (uint64(e.Offset)-at)/256, off/256)
 				}
-				if late && (o.Verify || s != secRows && s != secCodes) {
+				if late && (o.Verify || !s.isLate()) {
 					t.Errorf("%v: damage is found late", s)
 				}
 			}
 		}
 	}
 }
+
+// isLate says that a section is verified when it is used.
+func (s section) isLate() bool { return s == secRows || s == secCodes || s == secLinks }
 
 // served searches a damaged index: answers are those of the intact one, or errors.
 func served(t *testing.T, ix, got *Index, queries [][]float32, s section) {
@@ -223,7 +227,7 @@ func served(t *testing.T, ix, got *Index, queries [][]float32, s section) {
 			for _, o := range []IndexSearchOptions{{}, {Exact: true}, {Accept: func(id uint64) bool { return id%3 != 0 }}} {
 				want, _ := ix.Search(q, 10, o)
 				have, err := got.Search(q, 10, o)
-				if err != nil && !errors.Is(err, ErrCorrupt) || err == nil && s == secRows && !slices.Equal(have, want) {
+				if err != nil && !errors.Is(err, ErrCorrupt) || err == nil && s != secCodes && !slices.Equal(have, want) {
 					t.Fatalf("damaged %v: %v, %v, want %v", s, have, err, want)
 				}
 				if err != nil {
@@ -237,11 +241,18 @@ func served(t *testing.T, ix, got *Index, queries [][]float32, s section) {
 			}
 		}
 	}
-	if s == secCodes && failed == 0 {
-		t.Error("no search has met the damaged code")
+	if s != secRows && failed == 0 {
+		t.Errorf("no search has met the damaged %v", s)
 	}
-	if err := got.Add(1, queries[0]); s == secCodes && !errors.Is(err, ErrCorrupt) {
-		t.Errorf("linking by damaged codes: %v", err)
+	if err := got.Add(1, queries[0]); s != secRows && !errors.Is(err, ErrCorrupt) {
+		t.Errorf("linking by damaged %v: %v", s, err)
+	}
+	// Deleting needs neither; nor does it touch what is damaged.
+	if before := got.Stats(); s != secRows {
+		id := idsOf(ix)[7]
+		if !got.Delete(id) || got.Has(id) || got.Len() != ix.Len()-1 || got.Stats().Links != before.Links {
+			t.Errorf("deleting beside damaged %v: %+v, %+v before", s, got.Stats(), before)
+		}
 	}
 	// Damage is not saved with a new checksum.
 	if err := got.Save(&bytes.Buffer{}); !errors.Is(err, ErrCorrupt) {
@@ -397,5 +408,41 @@ func TestAnIDInTwoSlots(t *testing.T) {
 	got := mustOpen(t, path, OpenOptions{})
 	if !got.Has(one) || got.Has(two) || got.Len() != ix.Len()-1 {
 		t.Errorf("has %v and %v, length %d", got.Has(one), got.Has(two), got.Len())
+	}
+}
+
+// What is verified by the first searches and what a writer changes do not meet: no search fails, and none sees less than
+// there is.
+func TestFirstSearchesOfAnOpenedIndexBesideAWriter(t *testing.T) {
+	ix, path, queries := mappable(t)
+	ids := idsOf(ix)
+	for round := range 3 {
+		got := mustOpen(t, path, OpenOptions{})
+		var done atomic.Bool
+		writer := func() error {
+			defer done.Store(true)
+			for i := range 12 {
+				if id := ids[i+20*round]; i%3 == 0 && !got.Delete(id) {
+					return fmt.Errorf("id %d is not there", id)
+				}
+				if err := got.Add(ids[i+20*round], queries[i]); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		searcher := func() error {
+			for i := 0; i < len(queries) || !done.Load(); i++ {
+				r, err := got.Search(queries[i%len(queries)], 5, IndexSearchOptions{Ef: 20, Exact: i%7 == 6})
+				if err != nil || len(r) != 5 {
+					return fmt.Errorf("query %d: %v, %v", i, r, err)
+				}
+			}
+			return nil
+		}
+		race(t, writer, searcher, searcher)
+		if err := got.Verify(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

@@ -101,7 +101,7 @@ func (r *reach) from(slot uint32) {
 	for len(r.queue) > 0 {
 		slot := r.queue[len(r.queue)-1]
 		r.queue = r.queue[:len(r.queue)-1]
-		r.ids, _ = neighbours(r.g.list(r.t, slot, 0), r.n, r.ids[:0])
+		r.ids, _ = r.t.names(slot, r.n, r.ids[:0])
 		for _, id := range r.ids {
 			r.add(id)
 		}

@@ -30,7 +30,7 @@ func (g *Graph) Stats() Stats {
 	}
 	var ids []uint32
 	for slot := range mark {
-		ids, _ = neighbours(g.list(t, slot, 0), mark, ids[:0])
+		ids, _ = t.names(slot, mark, ids[:0]) // none where it is damaged
 		s.Links += len(ids)
 		if t.nextTwin(slot) != 0 {
 			s.Twins++ // every twin has one predecessor
@@ -64,7 +64,13 @@ func (ix *Index) Stats() Stats {
 	s := c.g.Stats()
 	s.Live = ix.Len()
 	s.Dead = s.Slots - s.Live
-	ids := int64(len(*c.ids.Load())) * int64(unsafe.Sizeof(idChunk{}))
+	ids := int64(0)
+	for _, chunk := range *c.ids.Load() {
+		ids += 8*chunkSlots + int64(unsafe.Sizeof(*chunk))
+		if chunk.versions.Load() != nil {
+			ids += int64(unsafe.Sizeof(versions{}))
+		}
+	}
 	s.StateBytes, s.Bytes = s.StateBytes+ids, s.Bytes+ids
 	return s
 }

@@ -69,6 +69,9 @@ func (c *scratch) descend(g *Graph, t *table, n uint32, at rank, from, to int) r
 // expand compares the neighbours of a slot that were not visited yet. The results are valid until the next
 // call; the last tells whether the slot begins a chain of twins.
 func (c *scratch) expand(g *Graph, t *table, n uint32, slot uint32, layer int) ([]uint32, []int32, bool) {
+	if !c.sound(t, slot, layer) {
+		return nil, nil, false
+	}
 	ids, chain := c.fresh(g.list(t, slot, layer), n)
 	return ids, c.compare(t, ids), chain
 }
@@ -126,6 +129,9 @@ func (c *scratch) walkAll(g *Graph, t *table, n uint32, layer, ef, k int, twins,
 			if limit++; limit > cap(all) {
 				all = slices.Grow(pool, limit)
 			}
+		}
+		if t.lazy != nil && !c.sound(t, r.slot(), layer) {
+			continue
 		}
 		ids, chain := c.fresh(g.list(t, r.slot(), layer), n)
 		// Whose neighbours are looked at next is known, unless one of these is nearer.
