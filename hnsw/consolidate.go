@@ -166,7 +166,7 @@ func (g *Graph) purge(c *linker, t *table, owner uint32, layer int) {
 	candidates = g.rankAll(c, t, owner, c.more, 0, candidates)
 	slices.Sort(candidates)
 	c.candidates = candidates
-	g.chooseBeside(c, t, owner, candidates, g.capacity(layer), len(stay))
+	g.chooseBeside(c, t, owner, candidates, g.capacity(layer), len(stay), g.o.M)
 
 	mu := g.lock(owner)
 	if layer == 0 {
@@ -232,8 +232,8 @@ func (g *Graph) lastHeir(t *table, slot uint32) uint32 {
 
 // chooseBeside is choose for a list, of the given capacity, in which some of the candidates have their place already:
 // they carry the flag expanded. It leaves who is in the list in c.out, and who is new there in c.fresh. Those
-// passed over come in as well until there are M.
-func (g *Graph) chooseBeside(c *linker, t *table, owner uint32, candidates []rank, capacity, taken int) {
+// passed over come in as well until there are as many as there should be at least.
+func (g *Graph) chooseBeside(c *linker, t *table, owner uint32, candidates []rank, capacity, taken, least int) {
 	const most = 256
 	length := c.aimOther(t, 0, owner)
 	left := append(c.left[:0], candidates...)
@@ -261,7 +261,7 @@ func (g *Graph) chooseBeside(c *linker, t *table, owner uint32, candidates []ran
 	}
 	slices.Sort(dropped)
 	for _, r := range dropped {
-		if len(out) >= min(g.o.M, capacity) {
+		if len(out) >= min(least, capacity) {
 			break
 		}
 		out, fresh = append(out, r.slot()), append(fresh, r)

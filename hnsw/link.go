@@ -15,6 +15,7 @@ type linker struct {
 	candidates, kept, dropped []rank
 	fresh                     []rank
 	out                       []uint32
+	distances                 []float64
 	old, stay, more, dead     []uint32 // see purge
 	alone                     bool     // nobody else is linking: slots need not come in order
 }
