@@ -218,7 +218,7 @@ func (im *jsonlImport) flushDocuments() error {
 	for i, d := range ready {
 		news[i] = graphstore.NewDocument{
 			ID: d.row.ID, Path: d.row.Path, Hash: d.row.Hash, Chunks: d.chunks, Removed: d.row.Removed,
-			Metadata: d.row.Metadata, Replace: !d.line.Committed,
+			Metadata: d.row.Metadata, Replace: !d.line.Committed, Copy: true,
 		}
 	}
 	results, err := im.store.Register(im.ctx, news)
@@ -230,8 +230,6 @@ func (im *jsonlImport) flushDocuments() error {
 		switch res := &results[i]; res.Status {
 		case graphstore.Registered:
 			history[i] = graphstore.RestoredDocument{Doc: res.Doc, Row: d.row}
-		case graphstore.Duplicate:
-			return d.fail("hash", "document %q has the text of %q", d.row.ID, res.Original)
 		default:
 			return d.fail("id", "there are two documents %q, and the second does not wait to replace the first", d.row.ID)
 		}

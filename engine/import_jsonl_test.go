@@ -55,6 +55,9 @@ func rich(t *testing.T, db *DB) {
 	if _, err := db.DeleteDocuments(t.Context(), docs[3].ID, docs[8].ID); err != nil {
 		t.Fatal(err)
 	}
+	same := docs[5] // two documents of one text
+	same.ID, same.Replace = docs[6].ID, true
+	inserted(t, db, same)
 	refuse := func(d Document) {
 		rep, err := db.Insert(t.Context(), d)
 		if err != nil || rep.Documents[0].Status != StatusFailed {

@@ -121,7 +121,7 @@ func (tx *txn) registerText(d *NewDocument, dropped DocID) (RegisterResult, erro
 	if err != nil {
 		return RegisterResult{}, err
 	}
-	if original := tx.hashDoc(d.Hash); original != 0 && named == 0 {
+	if original := tx.hashDoc(d.Hash); original != 0 && named == 0 && !d.Copy {
 		row, err := tx.mustDocument(original)
 		return RegisterResult{Doc: original, Status: Duplicate, Original: row.ID}, err
 	}

@@ -17,6 +17,8 @@ type NewDocument struct {
 	// Replace lets new text stand in for a document of the same id: its
 	// contribution goes in the commit of the new one.
 	Replace bool
+	// Copy stores the document even if it is new and another one holds its text.
+	Copy bool
 }
 
 // NewChunk is one chunk of a NewDocument. Orders are distinct; gaps are fine.

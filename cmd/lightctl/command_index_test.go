@@ -435,3 +435,38 @@ func TestHostileIDsFailAlone(t *testing.T) {
 	b.ok("docs", "delete", "a#b/c#1", "../../etc/passwd")
 	b.ok("check")
 }
+
+func TestFailedChunksAreNamed(t *testing.T) {
+	b, srv, flags := scripted(t)
+	b.chdir()
+	srv.OnChat(func(r llmtest.ChatRequest) llmtest.ChatReply {
+		if strings.Contains(string(r.Raw), "gibberish") {
+			return llmtest.ChatReply{Text: "I would rather not."}
+		}
+		return model(r)
+	})
+	file := b.file("c.jsonl", `{"doc_id":"a","chunk_order":2,"content":"Ada Lovelace wrote letters."}`+"\n"+`{"doc_id":"a","chunk_order":5,"content":"gibberish"}`+"\n")
+	rep := decode[indexReport](t, b.ok(with(flags, "index", "--json", "--pre-chunked", file)...))
+	if d := rep.Documents[0]; d.Status != "processed" || d.FailedChunks != 1 || len(d.Failures) != 1 || d.Failures[0].Order != 5 || d.Failures[0].Error == "" {
+		t.Errorf("%+v", d)
+	}
+	show := decode[rows[documentJSON]](t, b.ok("docs", "show", "a", "--json")).Rows[0]
+	if show.FailedChunks != 1 || len(show.Failures) != 1 || show.Failures[0].Order != 5 || show.LLM.Calls < 2 {
+		t.Errorf("%+v", show)
+	}
+	if r := b.ok("docs", "show", "a"); !strings.Contains(r.out, "chunk 5") || !strings.Contains(r.out, "no records") {
+		t.Errorf("%s", r.out)
+	}
+	n := len(srv.Chats())
+	srv.OnChat(model)
+	if r := b.ok(with(flags, "docs", "retry")...); !strings.Contains(r.out, "1 processed") {
+		t.Errorf("%s", r.out)
+	}
+	for _, c := range srv.Chats()[n:] {
+		if strings.Contains(string(c.Raw), "Ada Lovelace wrote letters") {
+			t.Errorf("asked again about a chunk that had not failed: %s", c.Raw)
+		}
+	}
+	srv.OnChat(func(llmtest.ChatRequest) llmtest.ChatReply { return llmtest.ChatReply{Text: "No."} })
+	b.exits(exitFailure, with(flags, "index", "--fail-on-chunk", "--quiet", b.file("bad.txt", "more gibberish"))...)
+}
