@@ -16,6 +16,9 @@
 // network, weaker extraction and extractive answers. With a
 // [llm.Completer] and an [llm.Embedder] the same calls use a real model.
 //
+// ImportLightRAG takes over what LightRAG or nano-graphrag has stored, and
+// ImportKG a graph made by hand.
+//
 // # Filters
 //
 // Query.Documents and Query.EntityTypes apply before anything is ranked: an

@@ -113,6 +113,7 @@ func (a *app) prepare(cmd *cobra.Command) error {
 	if a.concurrency < 1 {
 		return usagef("--concurrency must be at least 1, not %d", a.concurrency)
 	}
+	_, a.endpoints.named = cmd.Annotations[namesEmbedder]
 	if err := a.endpoints.check(); err != nil {
 		return err
 	}

@@ -3,5 +3,6 @@ package main
 import "github.com/spf13/cobra"
 
 func (a *app) importCommand() *cobra.Command {
-	return group("import", "Make a store of what was exported", a.importJSONLCommand())
+	return group("import", "Take over a graph from elsewhere",
+		a.importJSONLCommand(), a.importLightRAGCommand(), a.importKGCommand())
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"net/url"
 	"strings"
 
@@ -23,7 +24,13 @@ type endpoints struct {
 	llmURL, llmModel      string
 	embedURL, embedModel  string
 	embedDim, embedTokens int
+
+	named bool // an embedder may be named without being there
 }
+
+// namesEmbedder annotates commands that can work with an embedder that is only
+// named: it is noted in the store and not asked.
+const namesEmbedder = "names-embedder"
 
 func (e *endpoints) register(f *pflag.FlagSet) {
 	f.BoolVar(&e.offline, "offline", false, "no model and no network, even if endpoints are given")
@@ -46,7 +53,9 @@ func (e *endpoints) check() error {
 		return usagef("--llm-model needs --llm-url (that of OpenAI is https://api.openai.com/v1)")
 	case e.embedURL != "" && e.embedModel == "":
 		return usagef("--embed-url needs --embed-model")
-	case e.embedURL == "" && (e.embedModel != "" || e.embedDim != 0 || e.embedTokens != 0):
+	case e.embedURL == "" && e.named && e.embedModel != "" && e.embedDim == 0:
+		return usagef("--embed-model without --embed-url needs --embed-dim")
+	case e.embedURL == "" && !(e.named && e.embedModel != "") && (e.embedModel != "" || e.embedDim != 0 || e.embedTokens != 0):
 		return usagef("--embed-model, --embed-dim and --embed-max-tokens need --embed-url (that of OpenAI is https://api.openai.com/v1)")
 	case e.embedDim < 0 || e.embedDim > 65535:
 		return usagef("--embed-dim must be between 1 and 65535, not %d", e.embedDim)
@@ -77,12 +86,15 @@ func (a *app) models(ctx context.Context) (*models, error) {
 		}
 	}
 	switch {
+	case e.embedURL == "" && e.embedModel != "":
+		a.note("no --embed-url: the store is made for %s, which is not asked now", e.embedModel)
+		m.embedder = absent{llm.EmbedderInfo{Name: e.embedModel, Dim: e.embedDim, MaxTokens: e.maxTokens()}}
 	case e.llmURL == "" && e.embedURL == "":
 		a.note("no endpoint configured: using the offline pair %s and %s (weaker than a language model; see --llm-url)",
 			m.completer.Model(), m.embedder.Info().Name)
 	case e.llmURL == "":
 		a.note("no --llm-url: extraction and answers come from the offline rules %s", m.completer.Model())
-	case e.embedURL == "":
+	case e.embedURL == "" && e.embedModel == "":
 		a.log.Info("no --embed-url: vectors come from the offline embedder", "embedder", m.embedder.Info().Name)
 	}
 	if e.llmURL != "" {
@@ -114,6 +126,15 @@ func (a *app) models(ctx context.Context) (*models, error) {
 		m.embedder = c
 	}
 	return m, nil
+}
+
+// absent is an embedder that is known by name only.
+type absent struct{ info llm.EmbedderInfo }
+
+func (e absent) Info() llm.EmbedderInfo { return e.info }
+
+func (e absent) Embed(context.Context, []string, llm.Purpose) ([][]float32, error) {
+	return nil, fmt.Errorf("%s cannot embed without --embed-url", e.info.Name)
 }
 
 // embedKey is the key of the embedding server: its own, or that of the chat
