@@ -172,15 +172,19 @@ func (x *fullExport) fragments(doc format.DocID, id string) (lines []fragmentLin
 			Type: f.Type, Description: f.Description, Keywords: f.Keywords, Weight: millionth(f.Weight),
 		}
 		switch {
-		case f.Class == format.ClassImplied:
-			stored[impliedAt{x.v.EntityName(format.EntityID(of.Owner)), of.Key.Order}] = of.Key
-			return nil
 		case of.Kind == format.KindEntity:
-			l.Name = x.v.EntityName(format.EntityID(of.Owner))
+			if l.Name, err = x.v.RawEntityName(format.EntityID(of.Owner)); err != nil {
+				return err
+			}
+			if f.Class == format.ClassImplied {
+				stored[impliedAt{l.Name, of.Key.Order}] = of.Key
+				return nil
+			}
 			m.entity(l.Name, of.Key)
 		default:
-			a, b := x.v.Ends(format.RelationID(of.Owner))
-			l.Src, l.Tgt = x.v.EntityName(a), x.v.EntityName(b)
+			if l.Src, l.Tgt, err = x.v.RawEndNames(format.RelationID(of.Owner)); err != nil {
+				return err
+			}
 			m.relation(l.Src, l.Tgt, of.Key)
 		}
 		lines = append(lines, l)

@@ -74,14 +74,12 @@ func newScope(view *graphstore.View, documents, types []string) (*scope, error) 
 
 func (s *scope) fromDocuments(view *graphstore.View) error {
 	for _, doc := range s.docs {
-		o, err := view.DocumentOwners(doc)
-		if err != nil {
-			return err
-		}
-		for i := range o.Fragments {
-			if f := &o.Fragments[i]; f.Kind == format.KindEntity || f.Kind == format.KindRelation {
-				s.owners[f.Kind-1].add(f.Owner)
+		if err := view.DocumentRoots(doc, func(kind format.Kind, root uint32) {
+			if kind == format.KindEntity || kind == format.KindRelation {
+				s.owners[kind-1].add(root)
 			}
+		}); err != nil {
+			return err
 		}
 	}
 	return nil

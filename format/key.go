@@ -106,15 +106,55 @@ func AppendSummaryPrefix(dst []byte, kind Kind, root uint32) []byte {
 	return appendOwner(dst, TableSummaries, kind, root)
 }
 
-// AppendAliasKey appends the key that maps a merged or renamed entity to its
-// root.
-func AppendAliasKey(dst []byte, entity EntityID) []byte {
-	return be.AppendUint32(append(dst, byte(TableAliases)), uint32(entity))
+// AppendAliasKey appends the key that maps the name of a merged or renamed
+// entity to the name of its root.
+func AppendAliasKey(dst []byte, name string) []byte {
+	return append(append(dst, byte(TableAliases)), name...)
 }
 
-// AppendOverrideKey appends the key of an Override row.
-func AppendOverrideKey(dst []byte, kind Kind, owner uint32) []byte {
-	return appendOwner(dst, TableOverrides, kind, owner)
+// AppendAliasNameKey appends the key that says that name is an alias of root,
+// which holds no NUL.
+func AppendAliasNameKey(dst []byte, root, name string) []byte {
+	return append(AppendAliasNamePrefix(dst, root), name...)
+}
+
+// AppendAliasNamePrefix appends the common prefix of the aliases of a root.
+func AppendAliasNamePrefix(dst []byte, root string) []byte {
+	return append(append(append(dst, byte(TableAliasNames)), root...), 0)
+}
+
+// AppendOverrideKey appends the key of an Override row. The owner is the name
+// of an entity, or the two names of a relation as PairName joins them.
+func AppendOverrideKey(dst []byte, kind Kind, owner string) []byte {
+	return append(append(dst, byte(TableOverrides), byte(kind)), owner...)
+}
+
+// PairName joins two names with a NUL, which neither holds.
+func PairName(a, b string) string { return a + "\x00" + b }
+
+// AppendMemberKey appends the key of a Member row.
+func AppendMemberKey(dst []byte, kind Kind, raw uint32) []byte {
+	return appendOwner(dst, TableMembers, kind, raw)
+}
+
+// AppendGroupKey appends the key that says that a raw owner belongs to a root.
+// The kind HiddenKind lists, under an entity, the relations that have become
+// relations of the entity with itself.
+func AppendGroupKey(dst []byte, kind Kind, root, raw uint32) []byte {
+	return be.AppendUint32(AppendGroupPrefix(dst, kind, root), raw)
+}
+
+// AppendGroupPrefix appends the common prefix of the raw owners of a root.
+func AppendGroupPrefix(dst []byte, kind Kind, root uint32) []byte {
+	return appendOwner(dst, TableGroups, kind, root)
+}
+
+// HiddenKind stands in group keys for relations without a root.
+const HiddenKind Kind = 0
+
+// AppendHistoryKey appends the key of a Change row.
+func AppendHistoryKey(dst []byte, change uint32) []byte {
+	return be.AppendUint32(append(dst, byte(TableHistory)), change)
 }
 
 // AppendStagedKey appends the key of a StagedVector.

@@ -1,5 +1,7 @@
 package format
 
+import "strings"
+
 // Decoders of keys are strict: the table byte and the length must be right.
 // Their errors match ErrCorrupt.
 
@@ -98,14 +100,52 @@ func DecodeSummaryKey(key []byte) (kind Kind, root uint32, level uint8, first Fr
 }
 
 // DecodeAliasKey is the inverse of AppendAliasKey.
-func DecodeAliasKey(key []byte) (EntityID, error) {
-	id, err := decodeID(key, TableAliases)
-	return EntityID(id), err
+func DecodeAliasKey(key []byte) (name string, err error) {
+	return decodeName(key, TableAliases)
+}
+
+// DecodeAliasNameKey is the inverse of AppendAliasNameKey.
+func DecodeAliasNameKey(key []byte) (root, name string, err error) {
+	s, err := decodeName(key, TableAliasNames)
+	if err != nil {
+		return "", "", err
+	}
+	root, name, ok := strings.Cut(s, "\x00")
+	if !ok {
+		return "", "", keyError(key, TableAliasNames)
+	}
+	return root, name, nil
 }
 
 // DecodeOverrideKey is the inverse of AppendOverrideKey.
-func DecodeOverrideKey(key []byte) (kind Kind, owner uint32, err error) {
-	return decodeOwner(key, TableOverrides)
+func DecodeOverrideKey(key []byte) (kind Kind, owner string, err error) {
+	s, err := decodeName(key, TableOverrides)
+	if err == nil && s == "" {
+		err = keyError(key, TableOverrides)
+	}
+	if err != nil {
+		return 0, "", err
+	}
+	return Kind(s[0]), s[1:], nil
+}
+
+// DecodeMemberKey is the inverse of AppendMemberKey.
+func DecodeMemberKey(key []byte) (kind Kind, raw uint32, err error) {
+	return decodeOwner(key, TableMembers)
+}
+
+// DecodeGroupKey is the inverse of AppendGroupKey.
+func DecodeGroupKey(key []byte) (kind Kind, root, raw uint32, err error) {
+	b, err := keyBody(key, TableGroups, ownerSize+4)
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	return Kind(b[0]), be.Uint32(b[1:]), be.Uint32(b[ownerSize:]), nil
+}
+
+// DecodeHistoryKey is the inverse of AppendHistoryKey.
+func DecodeHistoryKey(key []byte) (change uint32, err error) {
+	return decodeID(key, TableHistory)
 }
 
 // DecodeStagedKey is the inverse of AppendStagedKey.

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -94,10 +95,20 @@ var keyCodecs = []struct {
 		}, func(a, b tuple) int {
 			return cmp.Or(byOwner(a, b), cmp.Compare(a.level, b.level), a.frag.Compare(b.frag))
 		}},
-	{TableAliases, func(d []byte, v tuple) []byte { return AppendAliasKey(d, EntityID(v.a)) },
-		func(k []byte) (v tuple, err error) { id, err := DecodeAliasKey(k); v.a = uint32(id); return v, err }, byA},
-	{TableOverrides, func(d []byte, v tuple) []byte { return AppendOverrideKey(d, v.kind, v.a) },
-		func(k []byte) (v tuple, err error) { v.kind, v.a, err = DecodeOverrideKey(k); return v, err }, byOwner},
+	{TableAliases, func(d []byte, v tuple) []byte { return AppendAliasKey(d, v.name) },
+		func(k []byte) (v tuple, err error) { v.name, err = DecodeAliasKey(k); return v, err }, byName},
+	{TableAliasNames, func(d []byte, v tuple) []byte { return AppendAliasNameKey(d, "root", v.name) },
+		func(k []byte) (v tuple, err error) { _, v.name, err = DecodeAliasNameKey(k); return v, err }, byName},
+	{TableOverrides, func(d []byte, v tuple) []byte { return AppendOverrideKey(d, v.kind, v.name) },
+		func(k []byte) (v tuple, err error) { v.kind, v.name, err = DecodeOverrideKey(k); return v, err },
+		func(a, b tuple) int { return cmp.Or(cmp.Compare(a.kind, b.kind), byName(a, b)) }},
+	{TableMembers, func(d []byte, v tuple) []byte { return AppendMemberKey(d, v.kind, v.a) },
+		func(k []byte) (v tuple, err error) { v.kind, v.a, err = DecodeMemberKey(k); return v, err }, byOwner},
+	{TableGroups, func(d []byte, v tuple) []byte { return AppendGroupKey(d, v.kind, v.a, v.b) },
+		func(k []byte) (v tuple, err error) { v.kind, v.a, v.b, err = DecodeGroupKey(k); return v, err },
+		func(a, b tuple) int { return cmp.Or(byOwner(a, b), cmp.Compare(a.b, b.b)) }},
+	{TableHistory, func(d []byte, v tuple) []byte { return AppendHistoryKey(d, v.a) },
+		func(k []byte) (v tuple, err error) { v.a, err = DecodeHistoryKey(k); return v, err }, byA},
 	{TableStaged, func(d []byte, v tuple) []byte { return AppendStagedKey(d, v.kind, v.a) },
 		func(k []byte) (v tuple, err error) { v.kind, v.a, err = DecodeStagedKey(k); return v, err }, byOwner},
 	{TableStale, func(d []byte, v tuple) []byte { return AppendStaleKey(d, v.kind, v.a) },
@@ -190,7 +201,7 @@ func TestKeyDecodersAreStrict(t *testing.T) {
 	v := tuple{a: 1, b: 2, kind: 3, name: "x", seq: 5}
 	for _, c := range keyCodecs {
 		key := c.encode(nil, v)
-		fixed := c.table != TableDocumentNames && c.table != TableNames && c.table != TableMeta
+		fixed := !slices.Contains([]Table{TableDocumentNames, TableNames, TableMeta, TableAliases, TableAliasNames, TableOverrides}, c.table)
 		wrong := map[string][]byte{"empty": nil, "other table": append([]byte{key[0] ^ 1}, key[1:]...)}
 		if fixed {
 			wrong["short"], wrong["long"] = key[:len(key)-1], append(bytes.Clone(key), 0)
@@ -200,6 +211,12 @@ func TestKeyDecodersAreStrict(t *testing.T) {
 				t.Errorf("%s, %s: %v", c.table, name, err)
 			}
 		}
+	}
+	if _, _, err := DecodeAliasNameKey([]byte("Lroot")); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("alias name without a name: %v", err)
+	}
+	if _, _, err := DecodeOverrideKey([]byte("v")); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("override without a kind: %v", err)
 	}
 	for _, pair := range [][2]EntityID{{4, 4}, {5, 4}} {
 		k := be.AppendUint32(be.AppendUint32([]byte{'p'}, uint32(pair[0])), uint32(pair[1]))
@@ -218,6 +235,8 @@ func TestPrefixesCoverTheirKeys(t *testing.T) {
 			{AppendSummaryPrefix(nil, v.kind, v.a), AppendSummaryKey(nil, v.kind, v.a, v.level, v.frag)},
 			{AppendAdjacencyPrefix(nil, EntityID(v.a)), AppendAdjacencyKey(nil, EntityID(v.a), v.shard)},
 			{AppendChunkPrefix(nil, DocID(v.a)), AppendChunkKey(nil, DocID(v.a), v.b)},
+			{AppendAliasNamePrefix(nil, "root"), AppendAliasNameKey(nil, "root", v.name)},
+			{AppendGroupPrefix(nil, v.kind, v.a), AppendGroupKey(nil, v.kind, v.a, v.b)},
 		}
 		for _, c := range cases {
 			end := PrefixEnd(c.prefix)

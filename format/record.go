@@ -99,8 +99,8 @@ type Record struct {
 	VectorVersion uint32 // 0 = no vector yet
 	VectorHash    uint64 // TextHash the vector was made from
 	Pending       bool   // a summary is still to be made
-	Curated       bool   // an override applies
-	Sole          DocID  // the only contributing document; 0 = several
+	Curated       Fields // those that an override holds
+	Sole          DocID  // the only contributing document; 0 = several, or none
 }
 
 // DocumentOwners lists what one document contributed (table o), so that
@@ -124,13 +124,85 @@ type Summary struct {
 	Text  string
 }
 
-// Override is a curated change of an owner (table v).
+// Fields is a set of fields of a record.
+type Fields uint32
+
+const (
+	FieldType        Fields = 1
+	FieldDescription Fields = 2
+	FieldKeywords    Fields = 4
+	FieldWeight      Fields = 8
+)
+
+// Override holds the curated values of a root owner (table v). It is kept by
+// name: it survives the owner, and applies again when the owner is back. That
+// of a relation is stored under both orders of its names.
 type Override struct {
-	Mask        uint32 // which fields hold: 1 type, 2 description, 4 keywords, 8 weight, 16 deleted
+	Mask        Fields // which fields hold
 	Type        string
 	Description string
 	Keywords    []string
 	Weight      int64
+}
+
+// Member says to which root a raw owner with fragments belongs that is not a
+// root itself (table y).
+type Member struct {
+	Root   uint32
+	Hidden bool     // a relation whose ends are both the entity Root
+	Lo, Hi EntityID // raw ends of a relation
+}
+
+// ChangeKind says what a person did to the graph.
+type ChangeKind uint8
+
+const (
+	ChangeCreate ChangeKind = 1
+	ChangeEdit   ChangeKind = 2
+	ChangeRename ChangeKind = 3
+	ChangeMerge  ChangeKind = 4
+	ChangeDelete ChangeKind = 5
+)
+
+// String returns the verb.
+func (k ChangeKind) String() string {
+	switch k {
+	case ChangeCreate:
+		return "create"
+	case ChangeEdit:
+		return "edit"
+	case ChangeRename:
+		return "rename"
+	case ChangeMerge:
+		return "merge"
+	case ChangeDelete:
+		return "delete"
+	}
+	return "unknown"
+}
+
+// AliasEdit is what a change did to the alias of a name; "" = none.
+type AliasEdit struct{ Name, Before, After string }
+
+// OverrideEdit is what a change did to an override, as encoded rows; "" = none.
+type OverrideEdit struct {
+	Kind          Kind
+	Owner         string // as in the key
+	Before, After string
+}
+
+// Change is one curation, as it is remembered and can be undone (table h).
+type Change struct {
+	Kind      ChangeKind
+	Of        Kind     // what was changed
+	Names     []string // of the owners, as the caller gave them; pairs joined by PairName
+	Created   int64    // Unix seconds
+	Undone    int64    // when it was undone; 0 = it stands
+	Aliases   []AliasEdit
+	Overrides []OverrideEdit
+	Made      bool     // a curated fragment of order id was added to Names[0]
+	Reads     []string // what it builds upon
+	Writes    []string // what may build upon it
 }
 
 // Stale marks derived data that is to be re-made (table z).
@@ -185,11 +257,18 @@ type Counters struct {
 	NextBuffered uint64
 	Documents    uint64 // rows that exist, verified when the store opens
 	Chunks       uint64
-	Entities     uint64
+	Entities     uint64 // roots
 	Relations    uint64
 	Fragments    uint64
 	Segments     uint64
 	Sum          uint64 // additive hash of the counted rows
+	Names        uint64 // of raw entities
+	Pairs        uint64 // of raw relations
+	Aliases      uint64
+	Overrides    uint64
+	Members      uint64
+	Changes      uint64
+	NextChange   uint32
 }
 
 // Identity is fixed when a store is created (table m).

@@ -196,7 +196,7 @@ func DecodeRecord(b []byte, v *Record) error {
 		case 9:
 			v.Pending = f.bool()
 		case 10:
-			v.Curated = f.bool()
+			v.Curated = Fields(f.uint32())
 		case 11:
 			v.Sole = DocID(f.uint32())
 		default:
@@ -236,7 +236,7 @@ func DecodeOverride(b []byte, v *Override) error {
 	for f.next() {
 		switch f.field {
 		case 1:
-			v.Mask = f.uint32()
+			v.Mask = Fields(f.uint32())
 		case 2:
 			v.Type = f.string(old.Type)
 		case 3:
@@ -388,6 +388,20 @@ func DecodeCounters(b []byte, v *Counters) error {
 			v.Segments = f.uint64()
 		case 14:
 			v.Sum = f.fixed8()
+		case 15:
+			v.Names = f.uint64()
+		case 16:
+			v.Pairs = f.uint64()
+		case 17:
+			v.Aliases = f.uint64()
+		case 18:
+			v.Overrides = f.uint64()
+		case 19:
+			v.Members = f.uint64()
+		case 20:
+			v.Changes = f.uint64()
+		case 21:
+			v.NextChange = f.uint32()
 		default:
 			f.skip()
 		}

@@ -117,7 +117,7 @@ func AppendRecord(dst []byte, v *Record) []byte {
 	dst = appendUint(dst, 7, uint64(v.VectorVersion))
 	dst = appendFixed8(dst, 8, v.VectorHash)
 	dst = appendBool(dst, 9, v.Pending)
-	dst = appendBool(dst, 10, v.Curated)
+	dst = appendUint(dst, 10, uint64(v.Curated))
 	return appendUint(dst, 11, uint64(v.Sole))
 }
 
@@ -215,7 +215,14 @@ func AppendCounters(dst []byte, v *Counters) []byte {
 	dst = appendUint(dst, 11, v.Relations)
 	dst = appendUint(dst, 12, v.Fragments)
 	dst = appendUint(dst, 13, v.Segments)
-	return appendFixed8(dst, 14, v.Sum)
+	dst = appendFixed8(dst, 14, v.Sum)
+	dst = appendUint(dst, 15, v.Names)
+	dst = appendUint(dst, 16, v.Pairs)
+	dst = appendUint(dst, 17, v.Aliases)
+	dst = appendUint(dst, 18, v.Overrides)
+	dst = appendUint(dst, 19, v.Members)
+	dst = appendUint(dst, 20, v.Changes)
+	return appendUint(dst, 21, uint64(v.NextChange))
 }
 
 // AppendIdentity appends the encoding of v to dst.

@@ -86,7 +86,7 @@ var recordCodecs = []recordCodec{
 	codecOf("aggregate", Aggregate{Mentions: 10, Extracted: 8, Weight: 12 * WeightScale, Types: []Count{{"org", 3}, {"person", 5}},
 		Keywords: []Count{{"", 0}, {"x", 1 << 31}}, Distinct: 4, Tokens: 1 << 40, LastSeq: 1<<64 - 1}, AppendAggregate, DecodeAggregate, draw[Aggregate]),
 	codecOf("record", Record{Type: "person", Description: "A long description of the entity.", Keywords: []string{"power", "trade"}, Weight: 3 * WeightScale,
-		LineTokens: 55, TextHash: 0xdeadbeef12345678, VectorVersion: 12, VectorHash: 1, Pending: true, Curated: true, Sole: 3},
+		LineTokens: 55, TextHash: 0xdeadbeef12345678, VectorVersion: 12, VectorHash: 1, Pending: true, Curated: FieldType | FieldWeight, Sole: 3},
 		AppendRecord, DecodeRecord, draw[Record]),
 	codecOf("document owners", DocumentOwners{Fragments: []OwnerFragment{
 		{KindEntity, 0, FragmentKey{5, 0, 0, 0}}, {KindEntity, 0, FragmentKey{5, 0, 1, 3}}, {KindEntity, 300, FragmentKey{5, 17, 0, 65535}},
@@ -94,13 +94,18 @@ var recordCodecs = []recordCodec{
 	}}, AppendDocumentOwners, DecodeDocumentOwners, drawOwners),
 	codecOf("summary", Summary{Last: FragmentKey{1, 2, 3, 4}, Input: hash2, Model: "m", Text: "All of it."}, AppendSummary, DecodeSummary, draw[Summary]),
 	codecOf("override", Override{Mask: 31, Type: "t", Description: "d", Keywords: []string{"k"}, Weight: 5}, AppendOverride, DecodeOverride, draw[Override]),
+	codecOf("member", Member{Root: 7, Hidden: true, Lo: 1, Hi: 300}, AppendMember, DecodeMember, draw[Member]),
+	codecOf("change", Change{Kind: ChangeMerge, Of: KindEntity, Names: []string{"A", "B"}, Created: 1700000000, Undone: -1,
+		Aliases:   []AliasEdit{{"A", "", "B"}, {"a", "A", "B"}},
+		Overrides: []OverrideEdit{{KindRelation, "B\x00C", "", "\x01row"}}, Made: true, Reads: []string{"r", ""}, Writes: []string{"w"}},
+		AppendChange, DecodeChange, draw[Change]),
 	codecOf("stale", Stale{Vector: true, Summary: true}, AppendStale, DecodeStale, draw[Stale]),
 	codecOf("buffered vector", BufferedVector{Kind: KindChunk, Owner: 4, Version: 5, Vector: []float32{0, 1, -1, nan, float32(math.Inf(-1)), math.SmallestNonzeroFloat32,
 		math.Float32frombits(1 << 31)}}, AppendBufferedVector, DecodeBufferedVector, draw[BufferedVector]),
 	codecOf("staged vector", StagedVector{TextHash: 1 << 63, Vector: []float32{0, -1, nan}}, AppendStagedVector, DecodeStagedVector, draw[StagedVector]),
 	codecOf("segment row", SegmentRow{Rows: 1000, Dim: 768, Length: 1 << 33, FooterCRC: 0xabcdef01}, AppendSegmentRow, DecodeSegmentRow, draw[SegmentRow]),
 	codecOf("answer", Answer{Text: "answer", PromptTokens: 1, CachedTokens: 2, CompletionTokens: 3, Task: 4, Created: 5}, AppendAnswer, DecodeAnswer, draw[Answer]),
-	codecOf("counters", Counters{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14}, AppendCounters, DecodeCounters, draw[Counters]),
+	codecOf("counters", Counters{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21}, AppendCounters, DecodeCounters, draw[Counters]),
 	codecOf("identity", Identity{Embedder: "e", Dim: 384, Checksum: "c", Tokenizer: "t", Created: 99}, AppendIdentity, DecodeIdentity, draw[Identity]),
 }
 
@@ -256,6 +261,8 @@ func TestCorruptRecords(t *testing.T) {
 		{"half a float", new(BufferedVector), "\x01\x22\x03abc"},
 		{"half a cache key", new(ChunkRow), "\x01\x32\x05abcde"},
 		{"map keys twice", new(Document), "\x01\x7a\x07\x02\x01a\x00\x01a\x00"},
+		{"change: two thirds of an edit", new(Change), "\x01\x32\x05\x02\x01a\x01b"},
+		{"change: override of no kind", new(Change), "\x01\x3a\x06\x03\x00\x01a\x01b"},
 		{"owners: base too low", new(DocumentOwners), "\x01\x0a\x0a\x01\x00\x01\x01\x01\x00\x01\x02\x01\x00"},
 		{"owners: total too high", new(DocumentOwners), "\x01\x0a\x09\x02\x00\x01\x01\x01\x00\x01\x00\x00"},
 		{"owners: key repeated", new(DocumentOwners), "\x01\x0a\x0b\x02\x00\x01\x01\x01\x00\x02\x00\x00\x00\x00"},
@@ -306,8 +313,8 @@ func TestDocumentOwnersAreCompact(t *testing.T) {
 
 func TestDecodeReusesMemory(t *testing.T) {
 	for _, c := range recordCodecs {
-		if c.name == "document" {
-			continue // Metadata is always a fresh map
+		if c.name == "document" || c.name == "change" {
+			continue // Metadata is always a fresh map, and changes are read rarely
 		}
 		b, v := c.append(nil, c.sample), c.fresh()
 		if n := testing.AllocsPerRun(20, func() {

@@ -20,8 +20,12 @@ const (
 	TableAggregates    Table = 'a' // kind, root -> Aggregate
 	TableRecords       Table = 'r' // kind, root -> Record
 	TableSummaries     Table = 's' // kind, root, level, first fragment key -> Summary
-	TableAliases       Table = 'l' // entity -> EntityID of its root
-	TableOverrides     Table = 'v' // kind, owner -> Override
+	TableAliases       Table = 'l' // name -> name of its root
+	TableAliasNames    Table = 'L' // name of a root, name -> empty
+	TableOverrides     Table = 'v' // kind, name or pair of names -> Override
+	TableMembers       Table = 'y' // kind, raw owner -> Member
+	TableGroups        Table = 'Y' // kind, root, raw owner -> empty
+	TableHistory       Table = 'h' // change -> Change
 	TableStale         Table = 'z' // kind, root -> Stale
 	TableAdjacency     Table = 'g' // entity, shard -> adjacency shard
 	TableBuffered      Table = 'b' // sequence -> BufferedVector
@@ -39,7 +43,8 @@ var tableNames = [...]struct {
 	{TableChunks, "chunks"}, {TableChunkRows, "chunk rows"}, {TableNames, "names"},
 	{TableEntityNames, "entity names"}, {TablePairs, "pairs"}, {TableFragments, "fragments"},
 	{TableDescriptions, "descriptions"}, {TableAggregates, "aggregates"}, {TableRecords, "records"},
-	{TableSummaries, "summaries"}, {TableAliases, "aliases"}, {TableOverrides, "overrides"},
+	{TableSummaries, "summaries"}, {TableAliases, "aliases"}, {TableAliasNames, "alias names"},
+	{TableOverrides, "overrides"}, {TableMembers, "members"}, {TableGroups, "groups"}, {TableHistory, "history"},
 	{TableStale, "stale"}, {TableAdjacency, "adjacency"}, {TableBuffered, "buffered vectors"},
 	{TableSegments, "segments"}, {TableStaged, "staged vectors"}, {TableAnswers, "answers"}, {TableMeta, "meta"},
 }

@@ -7,21 +7,55 @@ import (
 	"github.com/lightctl/lightrag/graphstore/internal/columns"
 )
 
-// change is what one plan does to one owner: fragments that come, fragments
-// that go, and what follows from that for the owner's rows.
+// raw is a raw owner that gets fragments: it has a row that says that it
+// exists, and belongs to a root, most often itself.
+type raw struct {
+	kind     Kind
+	name     string // entity
+	src, tgt string // relation, src < tgt by code point
+	ends     [2]*raw
+	add      []addition // canonical order
+
+	id    uint32
+	fresh bool // it does not exist yet; its id is given by the commit
+	root  *change
+}
+
+// own says whether the raw owner is its own root.
+func (w *raw) own() bool {
+	return !w.root.hidden && w.name == w.root.name && w.src == w.root.src && w.tgt == w.root.tgt
+}
+
+// pair returns the raw ends of a relation once they have ids.
+func (w *raw) pair() [2]EntityID { return [2]EntityID{EntityID(w.ends[0].id), EntityID(w.ends[1].id)} }
+
+// change is what one plan does to one root: fragments of its raw owners that
+// come, fragments that go, and what follows from that for the root's rows.
 type change struct {
 	kind     Kind
 	name     string // entity
 	src, tgt string // relation, src < tgt by code point
 	ends     [2]*change
 	pair     [2]EntityID // of a relation that exists
+	// hidden: no root at all, but the relations that a merge has made
+	// relations of the entity src (and tgt) with itself.
+	hidden   bool
+	hiddenOf EntityID
 
-	owner uint32
-	fresh bool // the owner does not exist yet; its id is given by the commit
-	force bool // derive everything anew although no fragment changes
+	owner   uint32
+	fresh   bool // the root does not exist yet
+	rawless bool // nor does a raw owner of its name: its id is given by the commit
+	force   bool // derive everything anew although no fragment changes
+	regroup bool // other raw owners than before: stored is given, not read
+	keepRaw bool // regroup: the raw owner stays when the root goes
 
-	add  []addition // canonical order
-	drop []fragment // stored fragments that go, canonical order
+	raws   []*raw     // those that get fragments
+	add    []addition // theirs, canonical order
+	drop   []fragment // stored fragments that go
+	stored []uint32   // raw owners whose stored fragments count
+	empty  []emptied  // raw owners, not the root, that lose their last fragment
+
+	inherit []uint32 // regroup: roots whose summaries may fit
 
 	vector    []float32
 	vectorOf  uint64 // TextHash that vector was made from
@@ -34,7 +68,6 @@ type change struct {
 	recSum uint64
 	stale  format.Stale
 
-	root *Root
 	next derived
 }
 
@@ -42,8 +75,16 @@ type change struct {
 // record implied it.
 type addition struct {
 	fragment
-	via  *change
+	of   *raw
+	via  *raw
 	text string // description of that record
+}
+
+// emptied is a raw owner whose rows go.
+type emptied struct {
+	raw    uint32
+	name   string // entity
+	member format.Member
 }
 
 // derived is what an owner will be.
@@ -68,10 +109,19 @@ type deriver struct {
 	measure Measurer
 	vectors bool               // owners have vectors
 	removed map[DocID]struct{} // documents whose fragments go
+	n       format.Counters
+	pending *overlays // edits of overlays that the plan makes; nil: none
 }
 
-func (d *deriver) stays(doc DocID) bool {
-	_, gone := d.removed[doc]
+// stays says whether a stored fragment is not one of those that go.
+func (d *deriver) stays(kind Kind, raw uint32, key FragmentKey) bool {
+	if _, gone := d.removed[key.Doc]; gone {
+		return false
+	}
+	if d.pending == nil || d.pending.dropped == nil {
+		return true
+	}
+	_, gone := d.pending.dropped[format.OwnerFragment{Kind: kind, Owner: raw, Key: key}]
 	return !gone
 }
 
@@ -92,6 +142,17 @@ func (d *deriver) load(c *change) error {
 		return corruptf("%s %d has no record", c.kind, c.owner)
 	}
 	c.agg, c.rec, c.recSum, c.stale = agg, rec, sum, staleness(&rec, d.vectors)
+	if c.regroup {
+		return nil
+	}
+	c.stored = append(c.stored[:0], c.owner)
+	if d.n.Members > 0 {
+		others, err := d.rows.group(c.kind, c.owner)
+		if err != nil {
+			return err
+		}
+		c.stored = append(c.stored, others...)
+	}
 	return nil
 }
 
@@ -99,19 +160,18 @@ func (d *deriver) load(c *change) error {
 func (d *deriver) derive(c *change) error {
 	n := derived{agg: c.agg}
 	n.agg.Types, n.agg.Keywords = slices.Clone(c.agg.Types), slices.Clone(c.agg.Keywords)
-	for i := range c.drop {
-		if err := dropFragment(&n.agg, &c.drop[i].Fragment); err != nil {
-			return err
-		}
+	if err := d.sum(c, &n.agg); err != nil {
+		return err
 	}
-	for i := range c.add {
-		addFragment(&n.agg, &c.add[i].Fragment)
-	}
-	if err := d.countDescriptions(c, &n.agg); err != nil {
+	if err := d.emptied(c); err != nil {
 		return err
 	}
 	n.gone = n.agg.Mentions == 0
 	old, err := d.summaryRows(c)
+	if err != nil {
+		return err
+	}
+	override, err := d.override(c)
 	if err != nil {
 		return err
 	}
@@ -132,6 +192,9 @@ func (d *deriver) derive(c *change) error {
 		n.jobs = tree.jobs
 		n.dropSummaries(c, old, tree.wanted)
 	}
+	if override.Mask&format.FieldDescription != 0 {
+		n.rec.Description, n.rec.Pending, n.jobs = override.Description, false, nil
+	}
 	n.rec.Weight = n.agg.Weight
 	n.rec.Keywords = values(n.agg.Keywords)
 	if c.kind == format.KindEntity {
@@ -142,6 +205,7 @@ func (d *deriver) derive(c *change) error {
 	if n.rec.Sole, err = d.sole(c); err != nil {
 		return err
 	}
+	applyOverride(&n.rec, &override)
 	d.finish(c, &n)
 	c.next = n
 	return nil
@@ -179,10 +243,7 @@ func (d *deriver) unchanged(c *change) bool {
 	if len(c.add) == 0 {
 		return true
 	}
-	sources := d.cols.EntitySources(EntityID(c.owner))
-	if c.kind == format.KindRelation {
-		sources = d.cols.RelationSources(RelationID(c.owner))
-	}
+	sources := d.sources(c)
 	if d.max < 0 || len(sources) < d.max {
 		return false
 	}
@@ -191,28 +252,34 @@ func (d *deriver) unchanged(c *change) bool {
 	return first.Doc > doc || first.Doc == doc && first.Order > order
 }
 
+// sources returns the sources that c's owner has.
+func (d *deriver) sources(c *change) []ChunkID {
+	if c.kind == format.KindRelation {
+		return d.cols.RelationSources(RelationID(c.owner))
+	}
+	return d.cols.EntitySources(EntityID(c.owner))
+}
+
 // walk calls fn for the fragments that c's owner will have, in canonical
 // order, until it returns false. via and text are those of an addition.
 func (d *deriver) walk(c *change, fn func(a *addition) bool) error {
 	i, more := 0, true
 	var stored addition
-	if !c.fresh {
-		err := d.rows.fragments(c.kind, c.owner, func(key FragmentKey, f *format.Fragment) (bool, error) {
-			if !d.stays(key.Doc) {
-				return true, nil
-			}
-			for ; more && i < len(c.add) && c.add[i].key.Compare(key) < 0; i++ {
-				more = fn(&c.add[i])
-			}
-			if more {
-				stored.key, stored.Fragment = key, *f
-				more = fn(&stored)
-			}
-			return more, nil
-		})
-		if err != nil {
-			return err
+	err := d.rows.groupFragments(c.kind, c.stored, func(raw uint32, key FragmentKey, f *format.Fragment) (bool, error) {
+		if !d.stays(c.kind, raw, key) {
+			return true, nil
 		}
+		for ; more && i < len(c.add) && c.add[i].key.Compare(key) < 0; i++ {
+			more = fn(&c.add[i])
+		}
+		if more {
+			stored.key, stored.raw, stored.Fragment = key, raw, *f
+			more = fn(&stored)
+		}
+		return more, nil
+	})
+	if err != nil {
+		return err
 	}
 	for ; more && i < len(c.add); i++ {
 		more = fn(&c.add[i])
@@ -221,14 +288,14 @@ func (d *deriver) walk(c *change, fn func(a *addition) bool) error {
 }
 
 // describe scans the sources that count and builds the description from them.
-func (d *deriver) describe(c *change, n *derived, old map[summaryKey]*format.Summary) (summaries, error) {
+func (d *deriver) describe(c *change, n *derived, old map[summaryKey]*storedSummary) (summaries, error) {
 	col := collector{max: d.max}
-	fallback := ""
+	var first addition // implied
 	err := d.walk(c, func(a *addition) bool {
 		had := col.implied.Class != 0
-		more := col.add(a.key, &a.Fragment)
+		more := col.add(a.key, &a.Fragment, a.via != nil)
 		if !had && col.implied.Class != 0 {
-			fallback = a.text
+			first = *a
 		}
 		return more
 	})
@@ -236,9 +303,12 @@ func (d *deriver) describe(c *change, n *derived, old map[summaryKey]*format.Sum
 		return summaries{}, err
 	}
 	col.flush()
-	n.sources = col.sources
+	if n.sources = col.sources; n.sources == nil {
+		n.sources = []ChunkID{}
+	}
 	if !col.extracted && col.implied.Class != 0 {
-		if d.isStored(c, col.implied.key) {
+		fallback := first.text
+		if first.of == nil {
 			f, ok, err := d.rows.fragment(format.KindRelation, uint32(col.implied.Relation), col.implied.key)
 			if err != nil {
 				return summaries{}, err
@@ -260,20 +330,16 @@ func (d *deriver) describe(c *change, n *derived, old map[summaryKey]*format.Sum
 			}
 		}
 		if s := old[key]; s != nil && s.Input == input {
+			if s.from != c.owner {
+				n.newSummary = append(n.newSummary, DoneSummary{
+					Job:  SummaryJob{Level: key.level, First: key.first, Last: s.Last, Input: input},
+					Text: s.Text, Model: s.Model,
+				})
+			}
 			return s.Text, true, nil
 		}
 		return "", false, nil
 	})
-}
-
-// isStored says whether the fragment is one that is stored and stays.
-func (d *deriver) isStored(c *change, key FragmentKey) bool {
-	for i := range c.add {
-		if c.add[i].key == key {
-			return false
-		}
-	}
-	return true
 }
 
 // typeOf settles the vote; among equals the type that is met first wins.
@@ -307,16 +373,18 @@ func (d *deriver) sole(c *change) (DocID, error) {
 			return c.rec.Sole, nil
 		case c.fresh, c.rec.Sole == c.add[0].key.Doc: // additions are of one document
 			return c.add[0].key.Doc, nil
+		case c.rec.Sole == 0 && len(d.sources(c)) == 0: // of no document until now
+			return c.add[0].key.Doc, nil
 		}
 		return 0, nil
 	}
 	var first DocID
-	if err := d.walk(c, func(a *addition) bool { first = a.key.Doc; return false }); err != nil {
+	if err := d.walk(c, func(a *addition) bool { first = a.key.Doc; return first == 0 }); err != nil {
 		return 0, err
 	}
 	last := first
-	if !c.fresh {
-		key, ok, err := d.rows.lastFragment(c.kind, c.owner, d.stays)
+	for _, raw := range c.stored {
+		key, ok, err := d.rows.lastFragment(c.kind, raw, func(key FragmentKey) bool { return d.stays(c.kind, raw, key) })
 		if err != nil {
 			return 0, err
 		}

@@ -87,7 +87,7 @@ func (c *checker) bad(row, text string, args ...any) error {
 
 func (c *checker) run(deep bool) error {
 	for _, step := range []func() error{
-		c.counters, c.entities, c.relations, c.strays, c.adjacency, c.chunks, c.allDocuments,
+		c.counters, c.entities, c.relations, c.overlays, c.strays, c.adjacency, c.chunks, c.allDocuments,
 		func() error { return c.vectors(deep) },
 	} {
 		if err := c.ctx.Err(); err != nil {
@@ -183,13 +183,13 @@ func (c *checker) owner(row string, ch *change, sources, fresh []ChunkID) error 
 	if err := c.ctx.Err(); err != nil {
 		return err
 	}
-	agg, uses, err := c.aggregate(row, ch)
-	if err != nil {
-		return err
-	}
 	ch.force = true
 	if err := c.d.renew(ch); err != nil {
 		return c.bad(row, "%w", err)
+	}
+	agg, uses, err := c.aggregate(row, ch)
+	if err != nil {
+		return err
 	}
 	agg.LastSeq = ch.agg.LastSeq
 	for _, list := range []*format.Aggregate{&agg, &ch.agg} {
@@ -264,6 +264,7 @@ func (c *checker) columns(row string, ch *change) error {
 
 // use is a description row that the fragments ask for.
 type use struct {
+	raw  uint32
 	hash [16]byte
 	key  FragmentKey
 }
@@ -273,17 +274,20 @@ func (c *checker) aggregate(row string, ch *change) (agg format.Aggregate, uses 
 	uses = make(map[use]struct{})
 	distinct := make(map[string]struct{})
 	var implied []fragment
-	err = c.r.fragments(ch.kind, ch.owner, func(key FragmentKey, f *format.Fragment) (bool, error) {
+	err = c.r.groupFragments(ch.kind, ch.stored, func(raw uint32, key FragmentKey, f *format.Fragment) (bool, error) {
 		addFragment(&agg, f)
 		if f.Description != "" {
-			uses[use{descriptionHash(f.Description), key}] = struct{}{}
+			uses[use{raw, descriptionHash(f.Description), key}] = struct{}{}
 			distinct[f.Description] = struct{}{}
 		}
 		if f.Class == format.ClassImplied {
-			implied = append(implied, fragment{key, *f})
+			implied = append(implied, fragment{key, raw, *f})
+		}
+		if key.Doc == 0 {
+			return true, c.curatedFragment(row, raw, key, f)
 		}
 		d := c.document(key.Doc)
-		d.fragments = append(d.fragments, format.OwnerFragment{Kind: ch.kind, Owner: ch.owner, Key: key})
+		d.fragments = append(d.fragments, format.OwnerFragment{Kind: ch.kind, Owner: raw, Key: key})
 		if doc, order := c.st.cols.ChunkPlace(f.Chunk); doc != key.Doc || order != key.Order {
 			return true, c.bad(row, "fragment %+v names chunk %d, which is at %d, %d", key, f.Chunk, doc, order)
 		}
@@ -297,12 +301,18 @@ func (c *checker) aggregate(row string, ch *change) (agg format.Aggregate, uses 
 		agg.Tokens += uint64(c.s.measure.Tokens(text))
 	}
 	for _, f := range implied {
+		if f.Relation == 0 && ch.kind == format.KindEntity {
+			continue // the relation was deleted
+		}
 		_, ok, err := c.r.fragment(format.KindRelation, uint32(f.Relation), f.key)
 		if err != nil {
 			return agg, nil, err
 		}
-		a, b := c.st.cols.Ends(f.Relation)
-		if !ok || ch.kind != format.KindEntity || a != EntityID(ch.owner) && b != EntityID(ch.owner) {
+		ends, err := c.d.rawEnds(f.Relation)
+		if err != nil {
+			return agg, nil, err
+		}
+		if !ok || ch.kind != format.KindEntity || !slices.Contains(ends[:], EntityID(f.raw)) {
 			if err := c.bad(row, "implied fragment %+v of relation %d, which has none", f.key, f.Relation); err != nil {
 				return agg, nil, err
 			}
@@ -313,23 +323,27 @@ func (c *checker) aggregate(row string, ch *change) (agg format.Aggregate, uses 
 
 // descriptions compares the description rows of an owner.
 func (c *checker) descriptions(row string, ch *change, uses map[use]struct{}) error {
-	prefix := append([]byte{byte(format.TableDescriptions)}, format.AppendFragmentPrefix(nil, ch.kind, ch.owner)[1:]...)
-	err := c.r.scan(prefix, func(key, _ []byte) (bool, error) {
-		_, _, hash, at, err := format.DecodeDescriptionKey(key)
-		if err != nil {
-			return false, err
+	for _, raw := range ch.stored {
+		prefix := append([]byte{byte(format.TableDescriptions)}, format.AppendFragmentPrefix(nil, ch.kind, raw)[1:]...)
+		if err := c.r.scan(prefix, func(key, _ []byte) (bool, error) {
+			_, _, hash, at, err := format.DecodeDescriptionKey(key)
+			if err != nil {
+				return false, err
+			}
+			u := use{raw, hash, at}
+			if _, ok := uses[u]; !ok {
+				return true, c.bad(row, "description row %x, %+v without a fragment", hash, at)
+			}
+			delete(uses, u)
+			return true, nil
+		}); err != nil {
+			return err
 		}
-		u := use{hash, at}
-		if _, ok := uses[u]; !ok {
-			return true, c.bad(row, "description row %x, %+v without a fragment", hash, at)
-		}
-		delete(uses, u)
-		return true, nil
-	})
-	if err == nil && len(uses) > 0 {
-		err = c.bad(row, "%d description rows are missing", len(uses))
 	}
-	return err
+	if len(uses) > 0 {
+		return c.bad(row, "%d description rows are missing", len(uses))
+	}
+	return nil
 }
 
 func sameAggregate(a, b *format.Aggregate) bool {

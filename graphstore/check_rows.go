@@ -35,7 +35,11 @@ func (c *checker) strays() error {
 			if err != nil {
 				return false, err
 			}
-			if c.d.live(kind, owner) || kind == format.KindChunk && t == format.TableStale && c.st.cols.ChunkLive(ChunkID(owner)) {
+			_, member, err := c.r.member(kind, owner)
+			if err != nil {
+				return false, err
+			}
+			if c.d.live(kind, owner) || member && (t == format.TableFragments || t == format.TableDescriptions) || kind == format.KindChunk && t == format.TableStale && c.st.cols.ChunkLive(ChunkID(owner)) {
 				return true, nil
 			}
 			return true, c.bad(fmt.Sprintf("%s of %s %d", t, kind, owner), "no such owner")
@@ -53,8 +57,17 @@ func (c *checker) strays() error {
 		if err != nil {
 			return false, err
 		}
-		if !c.st.cols.EntityLive(id) || c.st.cols.EntityName(id) != name {
-			return true, c.bad(fmt.Sprintf("name %q", name), "leads to entity %d, %q", id, c.st.cols.EntityName(id))
+		stored, err := c.r.entityName(id)
+		if err != nil {
+			return true, c.bad(fmt.Sprintf("name %q", name), "%w", err)
+		}
+		_, member, err := c.r.member(format.KindEntity, uint32(id))
+		if err != nil {
+			return false, err
+		}
+		live := c.st.cols.EntityLive(id)
+		if stored != name || live == member || live && c.st.cols.EntityName(id) != name {
+			return true, c.bad(fmt.Sprintf("name %q", name), "leads to entity %d, %q", id, stored)
 		}
 		return true, nil
 	})
@@ -220,15 +233,7 @@ func (c *checker) ownerRows() error {
 				}
 			}
 		}
-		slices.SortFunc(d.fragments, func(a, b format.OwnerFragment) int {
-			if a.Kind != b.Kind {
-				return int(a.Kind) - int(b.Kind)
-			}
-			if a.Owner != b.Owner {
-				return int(int64(a.Owner) - int64(b.Owner))
-			}
-			return a.Key.Compare(b.Key)
-		})
+		slices.SortFunc(d.fragments, compareOwnerFragments)
 		if !slices.Equal(d.fragments, o.Fragments) {
 			return true, c.bad(fmt.Sprintf("owners of document %d", doc), "%d fragments, the graph has %d, or others", len(o.Fragments), len(d.fragments))
 		}

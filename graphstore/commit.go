@@ -87,7 +87,7 @@ func (tx *txn) plan(p *plan) (out outcome, err error) {
 	tx.assign(p, &out)
 	adj := adjacencyEdits{}
 	for _, c := range p.changes {
-		if c.kind == format.KindRelation && c.next.gone {
+		if c.kind == format.KindRelation && c.next.gone && !c.hidden {
 			tx.cols.DropRelation(RelationID(c.owner))
 			adj.edit(c.pair, false)
 			out.goneRelations++
@@ -102,11 +102,16 @@ func (tx *txn) plan(p *plan) (out outcome, err error) {
 				tx.cols.AddEntity(EntityID(c.owner), c.name)
 			}
 		}
-		if c.kind == format.KindRelation && c.fresh {
+		if c.kind == format.KindRelation && c.fresh && !c.hidden {
 			tx.cols.AddRelation(RelationID(c.owner), c.pair[0], c.pair[1])
 			adj.edit(c.pair, true)
 		}
 		if err := tx.change(c, &out); err != nil {
+			return out, err
+		}
+	}
+	if p.overlay != nil {
+		if err := tx.links(p.overlay.links); err != nil {
 			return out, err
 		}
 	}
@@ -117,27 +122,53 @@ func (tx *txn) plan(p *plan) (out outcome, err error) {
 func (tx *txn) assign(p *plan, out *outcome) {
 	for _, c := range p.changes {
 		switch {
+		case c.hidden:
+			if c.ends[0] != nil {
+				c.hiddenOf = EntityID(c.ends[0].owner)
+			}
 		case !c.fresh:
-			continue
 		case c.kind == format.KindEntity:
-			c.owner = uint32(tx.n.NextEntity)
-			tx.n.NextEntity++
 			out.newEntities++
+			if c.rawless {
+				c.owner = tx.nextID(c.kind)
+			}
 		default:
-			c.owner = uint32(tx.n.NextRelation)
-			c.pair = [2]EntityID{EntityID(c.ends[0].owner), EntityID(c.ends[1].owner)}
-			tx.n.NextRelation++
 			out.newRelations++
+			if c.rawless {
+				c.owner = tx.nextID(c.kind)
+			}
+			c.pair = [2]EntityID{EntityID(c.ends[0].owner), EntityID(c.ends[1].owner)}
+		}
+		for _, w := range c.raws {
+			if w.own() {
+				w.id = c.owner
+			} else if w.fresh {
+				w.id = tx.nextID(c.kind)
+			}
 		}
 	}
 }
 
-// change writes the rows of one owner.
+func (tx *txn) nextID(kind Kind) (id uint32) {
+	if kind == format.KindEntity {
+		id = uint32(tx.n.NextEntity)
+		tx.n.NextEntity++
+		return id
+	}
+	id = uint32(tx.n.NextRelation)
+	tx.n.NextRelation++
+	return id
+}
+
+// change writes the rows of one root and of its raw owners.
 func (tx *txn) change(c *change, out *outcome) error {
-	tx.touch(c.kind, c.owner)
 	if err := tx.fragments(c); err != nil {
 		return err
 	}
+	if err := tx.raws(c); err != nil || c.hidden {
+		return err
+	}
+	tx.touch(c.kind, c.owner)
 	for _, key := range c.next.oldSummary {
 		if err := tx.del(key); err != nil {
 			return err
@@ -159,7 +190,7 @@ func (tx *txn) change(c *change, out *outcome) error {
 			return err
 		}
 	}
-	if len(c.add)+len(c.drop) > 0 {
+	if len(c.add)+len(c.drop) > 0 || c.regroup {
 		c.next.agg.LastSeq = tx.next.seq
 		tx.key = format.AppendAggregateKey(tx.key[:0], c.kind, c.owner)
 		tx.value = format.AppendAggregate(tx.value[:0], &c.next.agg)
@@ -256,14 +287,14 @@ func (tx *txn) columnsDiffer(c *change, slot uint32, has bool) bool {
 func (tx *txn) fragments(c *change) error {
 	for i := range c.drop {
 		f := &c.drop[i]
-		tx.key = format.AppendFragmentKey(tx.key[:0], c.kind, c.owner, f.key)
+		tx.key = format.AppendFragmentKey(tx.key[:0], c.kind, f.raw, f.key)
 		tx.n.Sum -= keySum(tx.key)
 		tx.n.Fragments--
 		if err := tx.del(tx.key); err != nil {
 			return err
 		}
 		if f.Description != "" {
-			if err := tx.del(format.AppendDescriptionKey(tx.key[:0], c.kind, c.owner, descriptionHash(f.Description), f.key)); err != nil {
+			if err := tx.del(format.AppendDescriptionKey(tx.key[:0], c.kind, f.raw, descriptionHash(f.Description), f.key)); err != nil {
 				return err
 			}
 		}
@@ -271,9 +302,9 @@ func (tx *txn) fragments(c *change) error {
 	for i := range c.add {
 		f := &c.add[i]
 		if f.via != nil {
-			f.Relation = RelationID(f.via.owner)
+			f.Relation = RelationID(f.via.id)
 		}
-		tx.key = format.AppendFragmentKey(tx.key[:0], c.kind, c.owner, f.key)
+		tx.key = format.AppendFragmentKey(tx.key[:0], c.kind, f.of.id, f.key)
 		tx.n.Sum += keySum(tx.key)
 		tx.n.Fragments++
 		tx.value = format.AppendFragment(tx.value[:0], &f.Fragment)
@@ -281,53 +312,10 @@ func (tx *txn) fragments(c *change) error {
 			return err
 		}
 		if f.Description != "" {
-			if err := tx.set(format.AppendDescriptionKey(tx.key[:0], c.kind, c.owner, descriptionHash(f.Description), f.key), nil); err != nil {
+			if err := tx.set(format.AppendDescriptionKey(tx.key[:0], c.kind, f.of.id, descriptionHash(f.Description), f.key), nil); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
-}
-
-// addOwner writes the rows that say that an owner exists.
-func (tx *txn) addOwner(c *change) error {
-	if c.kind == format.KindEntity {
-		tx.n.Entities++
-		tx.key = format.AppendNameKey(tx.key[:0], c.name)
-		if err := tx.set(tx.key, format.AppendEntityID(nil, EntityID(c.owner))); err != nil {
-			return err
-		}
-		tx.key = format.AppendEntityNameKey(tx.key[:0], EntityID(c.owner))
-		return tx.setSummed(tx.key, []byte(c.name), 0)
-	}
-	tx.n.Relations++
-	tx.key = format.AppendPairKey(tx.key[:0], c.pair[0], c.pair[1])
-	return tx.setSummed(tx.key, format.AppendRelationID(nil, RelationID(c.owner)), 0)
-}
-
-// dropOwner deletes what is left of an owner without fragments.
-func (tx *txn) dropOwner(c *change) error {
-	if err := tx.setStale(c.kind, c.owner, c.stale, format.Stale{}); err != nil {
-		return err
-	}
-	if err := tx.del(format.AppendAggregateKey(tx.key[:0], c.kind, c.owner)); err != nil {
-		return err
-	}
-	tx.n.Sum -= c.recSum
-	if err := tx.del(format.AppendRecordKey(tx.key[:0], c.kind, c.owner)); err != nil {
-		return err
-	}
-	if c.kind == format.KindEntity {
-		tx.n.Entities--
-		if err := tx.del(format.AppendNameKey(tx.key[:0], c.name)); err != nil {
-			return err
-		}
-		tx.key = format.AppendEntityNameKey(tx.key[:0], EntityID(c.owner))
-		tx.n.Sum -= rowSum(tx.key, []byte(c.name))
-		return tx.del(tx.key)
-	}
-	tx.n.Relations--
-	tx.key = format.AppendPairKey(tx.key[:0], c.pair[0], c.pair[1])
-	tx.n.Sum -= rowSum(tx.key, format.AppendRelationID(nil, RelationID(c.owner)))
-	return tx.del(tx.key)
 }

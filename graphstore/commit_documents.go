@@ -12,18 +12,11 @@ func (tx *txn) documentCommitted(p *plan, c *Contribution) error {
 	}
 	row := p.docRow
 	var owners format.DocumentOwners
-	row.Entities, row.Relations = 0, 0
-	for _, ch := range p.changes {
-		if len(ch.add) == 0 {
-			continue
-		}
-		if ch.kind == format.KindEntity {
-			row.Entities++
-		} else {
-			row.Relations++
-		}
-		for i := range ch.add {
-			owners.Fragments = append(owners.Fragments, format.OwnerFragment{Kind: ch.kind, Owner: ch.owner, Key: ch.add[i].key})
+	entities, relations := p.contributed()
+	row.Entities, row.Relations = uint32(entities), uint32(relations)
+	for _, w := range p.adds {
+		for i := range w.add {
+			owners.Fragments = append(owners.Fragments, format.OwnerFragment{Kind: w.kind, Owner: w.id, Key: w.add[i].key})
 		}
 	}
 	tx.key = format.AppendOwnersKey(tx.key[:0], p.doc)

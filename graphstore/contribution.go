@@ -60,7 +60,7 @@ func (s *Store) prepare(ctx context.Context, c Contribution) (*Prepared, error) 
 	if err != nil {
 		return nil, err
 	}
-	if p.plan.adds, err = changesOf(&c, orders); err != nil {
+	if p.plan.adds, err = rawsOf(&c, orders); err != nil {
 		return nil, err
 	}
 	docs, err := replaces(r, c.Doc, &row)
@@ -70,15 +70,20 @@ func (s *Store) prepare(ctx context.Context, c Contribution) (*Prepared, error) 
 	if err := p.plan.build(ctx, s, st, r, docs); err != nil {
 		return nil, err
 	}
-	for _, ch := range p.plan.changes {
+	p.roots = p.plan.toEmbed()
+	return p, nil
+}
+
+// toEmbed lists the roots that are new or whose text changes.
+func (p *plan) toEmbed() (roots []*Root) {
+	for _, ch := range p.changes {
 		h := ch.next.rec.TextHash
-		if ch.next.gone || !ch.fresh && (h == ch.rec.TextHash || h == ch.rec.VectorHash) {
+		if ch.hidden || ch.next.gone || !ch.fresh && (h == ch.rec.TextHash || h == ch.rec.VectorHash) {
 			continue
 		}
-		ch.root = &Root{Kind: ch.kind, Name: ch.name, Src: ch.src, Tgt: ch.tgt, New: ch.fresh, Text: ch.next.text, TextHash: h}
-		p.roots = append(p.roots, ch.root)
+		roots = append(roots, &Root{Kind: ch.kind, Name: ch.name, Src: ch.src, Tgt: ch.tgt, New: ch.fresh, Text: ch.next.text, TextHash: h})
 	}
-	return p, nil
+	return roots
 }
 
 // readChunks checks the chunks of the contribution and makes their rows.
@@ -142,19 +147,19 @@ type nameInChunk struct {
 	chunk ChunkID
 }
 
-// gatherer turns the fragments of a contribution into changes.
+// gatherer groups the fragments of a contribution by raw owner.
 type gatherer struct {
 	doc       DocID
 	orders    map[ChunkID]uint32
-	entities  map[string]*change
-	relations map[[2]string]*change
+	entities  map[string]*raw
+	relations map[[2]string]*raw
 }
 
-// changesOf groups the fragments of c by owner and adds the implied ones:
+// rawsOf groups the fragments of c by raw owner and adds the implied ones:
 // at most one per entity and chunk, and none where the chunk has a record of
 // the entity. Entities come before relations.
-func changesOf(c *Contribution, orders map[ChunkID]uint32) ([]*change, error) {
-	g := &gatherer{c.Doc, orders, make(map[string]*change), make(map[[2]string]*change)}
+func rawsOf(c *Contribution, orders map[ChunkID]uint32) ([]*raw, error) {
+	g := &gatherer{c.Doc, orders, make(map[string]*raw), make(map[[2]string]*raw)}
 	extracted := make(map[nameInChunk]struct{}, len(c.Entities))
 	for i := range c.Entities {
 		f := &c.Entities[i]
@@ -163,9 +168,11 @@ func changesOf(c *Contribution, orders map[ChunkID]uint32) ([]*change, error) {
 		}
 		extracted[nameInChunk{f.Name, f.Chunk}] = struct{}{}
 		e := g.entity(f.Name)
-		e.add = append(e.add, addition{fragment: fragment{f.Key, format.Fragment{
-			Class: format.ClassExtracted, Chunk: f.Chunk, Type: f.Type, Description: f.Description,
-		}}})
+		frag := format.Fragment{Class: format.ClassExtracted, Chunk: f.Chunk, Type: f.Type, Description: f.Description}
+		if f.Mention {
+			frag = format.Fragment{Class: format.ClassImplied, Chunk: f.Chunk}
+		}
+		e.add = append(e.add, addition{fragment: fragment{key: f.Key, Fragment: frag}})
 	}
 	implied := make(map[nameInChunk]addition)
 	for i := range c.Relations {
@@ -180,7 +187,7 @@ func changesOf(c *Contribution, orders map[ChunkID]uint32) ([]*change, error) {
 			return nil, invalidf("relation %q, %q: weight %d", f.Src, f.Tgt, f.Weight)
 		}
 		rel := g.relation(f.Src, f.Tgt)
-		rel.add = append(rel.add, addition{fragment: fragment{f.Key, format.Fragment{
+		rel.add = append(rel.add, addition{fragment: fragment{key: f.Key, Fragment: format.Fragment{
 			Class: format.ClassExtracted, Chunk: f.Chunk, Description: f.Description,
 			Keywords: keywords(f.Keywords), Weight: f.Weight,
 		}}})
@@ -196,7 +203,7 @@ func changesOf(c *Contribution, orders map[ChunkID]uint32) ([]*change, error) {
 				continue
 			}
 			implied[at] = addition{
-				fragment: fragment{f.Key, format.Fragment{Class: format.ClassImplied, Chunk: f.Chunk}},
+				fragment: fragment{key: f.Key, Fragment: format.Fragment{Class: format.ClassImplied, Chunk: f.Chunk}},
 				via:      rel, text: f.Description,
 			}
 		}
@@ -225,37 +232,40 @@ func (g *gatherer) check(chunk ChunkID, key FragmentKey, names ...string) error 
 	return nil
 }
 
-func (g *gatherer) entity(name string) *change {
+func (g *gatherer) entity(name string) *raw {
 	c := g.entities[name]
 	if c == nil {
-		c = &change{kind: format.KindEntity, name: name}
+		c = &raw{kind: format.KindEntity, name: name}
 		g.entities[name] = c
 	}
 	return c
 }
 
-func (g *gatherer) relation(a, b string) *change {
+func (g *gatherer) relation(a, b string) *raw {
 	if a > b {
 		a, b = b, a
 	}
 	c := g.relations[[2]string{a, b}]
 	if c == nil {
-		c = &change{kind: format.KindRelation, src: a, tgt: b, ends: [2]*change{g.entity(a), g.entity(b)}}
+		c = &raw{kind: format.KindRelation, src: a, tgt: b, ends: [2]*raw{g.entity(a), g.entity(b)}}
 		g.relations[[2]string{a, b}] = c
 	}
 	return c
 }
 
-func (g *gatherer) sorted() ([]*change, error) {
-	out := make([]*change, 0, len(g.entities)+len(g.relations))
+func (g *gatherer) sorted() ([]*raw, error) {
+	out := make([]*raw, 0, len(g.entities)+len(g.relations))
 	for _, c := range g.entities {
 		out = append(out, c)
 	}
 	for _, c := range g.relations {
 		out = append(out, c)
 	}
-	slices.SortFunc(out, compareChanges)
+	slices.SortFunc(out, compareRaws)
 	for _, c := range out {
+		for i := range c.add {
+			c.add[i].of = c
+		}
 		slices.SortFunc(c.add, func(a, b addition) int { return a.key.Compare(b.key) })
 		for i := 1; i < len(c.add); i++ {
 			if c.add[i].key == c.add[i-1].key {

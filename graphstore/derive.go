@@ -21,6 +21,7 @@ const UnknownType = "UNKNOWN"
 // fragment is a fragment and its place in canonical order.
 type fragment struct {
 	key FragmentKey
+	raw uint32 // of a stored one: the raw owner that has it
 	format.Fragment
 }
 
@@ -37,18 +38,22 @@ type collector struct {
 	sources   []ChunkID
 	items     []item
 	extracted bool     // a fragment that is not implied was met
-	implied   fragment // the first implied one, if any
+	implied   fragment // the first implied one that has a relation, if any
 
+	begun  bool
 	place  FragmentKey // document and order of the last source
 	answer []item      // descriptions of the answer that is being read
 	seen   map[string]struct{}
 }
 
 // add takes the next fragment. It returns false, and takes nothing, when the
-// fragment lies beyond the last source that counts.
-func (c *collector) add(key FragmentKey, f *format.Fragment) bool {
-	sameChunk := len(c.sources) > 0 && key.Doc == c.place.Doc && key.Order == c.place.Order
-	if !sameChunk {
+// fragment lies beyond the last source that counts. What was curated (document
+// 0) has no source and comes first. via says that the relation of an implied
+// fragment is known although it has no id yet.
+func (c *collector) add(key FragmentKey, f *format.Fragment, via bool) bool {
+	sameChunk := c.begun && key.Doc == c.place.Doc && key.Order == c.place.Order
+	c.begun = true
+	if !sameChunk && key.Doc != 0 {
 		if c.max >= 0 && len(c.sources) >= c.max {
 			return false
 		}
@@ -59,8 +64,8 @@ func (c *collector) add(key FragmentKey, f *format.Fragment) bool {
 	}
 	c.place = key
 	if f.Class == format.ClassImplied {
-		if c.implied.Class == 0 {
-			c.implied = fragment{key, *f}
+		if c.implied.Class == 0 && (via || f.Relation != 0) {
+			c.implied = fragment{key: key, Fragment: *f}
 		}
 		return true
 	}

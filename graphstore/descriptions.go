@@ -12,7 +12,7 @@ const FormatVersion = int(format.FormatVersion)
 func (v *View) Descriptions(kind Kind, owner uint32) ([]string, error) {
 	col := collector{max: -1}
 	err := v.Fragments(kind, owner, func(key FragmentKey, f *format.Fragment) error {
-		col.add(key, f)
+		col.add(key, f, false)
 		return nil
 	})
 	if err != nil {
@@ -20,23 +20,34 @@ func (v *View) Descriptions(kind Kind, owner uint32) ([]string, error) {
 	}
 	col.flush()
 	if !col.extracted && col.implied.Class != 0 {
-		text := ""
-		err := v.Fragments(format.KindRelation, uint32(col.implied.Relation), func(key FragmentKey, f *format.Fragment) error {
-			if key == col.implied.key {
-				text = f.Description
-			}
-			return nil
-		})
-		if err != nil || text == "" {
+		f, err := v.ImpliedBy(&col.implied.Fragment, col.implied.key)
+		if err != nil || f.Description == "" {
 			return nil, err
 		}
-		return []string{text}, nil
+		return []string{f.Description}, nil
 	}
 	out := make([]string, len(col.items))
 	for i, it := range col.items {
 		out[i] = it.text
 	}
 	return out, nil
+}
+
+// ImpliedBy returns the fragment of the relation that an implied fragment of an
+// entity comes from, which has the same key; an empty one if that relation was
+// deleted by a person.
+func (v *View) ImpliedBy(implied *format.Fragment, key FragmentKey) (f format.Fragment, err error) {
+	if implied.Relation == 0 {
+		return f, nil
+	}
+	err = v.read("read the relation that implies an entity", func(r *rows) error {
+		var ok bool
+		if f, ok, err = r.fragment(format.KindRelation, uint32(implied.Relation), key); err == nil && !ok {
+			err = corruptf("relation %d has no fragment %+v", implied.Relation, key)
+		}
+		return err
+	})
+	return f, err
 }
 
 // SetChunkVector gives a chunk of the contribution its vector. A chunk without
@@ -64,19 +75,4 @@ func (s *Store) StaleCount() (int, error) {
 	}
 	defer st.release()
 	return int(st.stale), nil
-}
-
-// contributed counts the owners that a plan adds fragments to.
-func (p *plan) contributed() (entities, relations int) {
-	for _, c := range p.changes {
-		if len(c.add) == 0 {
-			continue
-		}
-		if c.kind == format.KindEntity {
-			entities++
-		} else {
-			relations++
-		}
-	}
-	return entities, relations
 }

@@ -12,6 +12,13 @@
 // pass, index). It never depends on the order in which documents arrived, and
 // deleting a document leaves what would be there had it never been seen.
 //
+// What people decide lies over that, by name, and fragments never move for it:
+// an alias lets the raw owners of several names show as one root, an override
+// lays values over derived ones, and what is created by hand is a fragment of
+// document 0. So documents come and go under a curation as if it were not
+// there, and undoing it leaves what would be there without it. Everything that
+// readers see is of roots.
+//
 // # Reading
 //
 // Store.View returns an immutable View: it sees one commit, takes no lock and

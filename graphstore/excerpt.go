@@ -24,6 +24,9 @@ type Excerpt struct {
 // many others an owner has.
 func (v *View) Excerpts(kind Kind, owners []uint32, docs []DocID, max int) ([]Excerpt, error) {
 	out := make([]Excerpt, len(owners))
+	if v.st.n.Changes > 0 { // what a person made is of no document, and everybody's
+		docs = append([]DocID{0}, docs...)
+	}
 	err := v.read("read excerpts", func(r *rows) error {
 		return forward(owners, func(i int) (err error) {
 			out[i], err = v.excerpt(r, kind, owners[i], docs, max)
@@ -42,17 +45,27 @@ func (v *View) excerpt(r *rows, kind Kind, owner uint32, docs []DocID, max int) 
 	var agg format.Aggregate
 	var first []string // types as they are met
 	col := collector{max: s.opts.MaxSources}
-	err := r.fragmentsOf(kind, owner, docs, func(key FragmentKey, f *format.Fragment) {
+	group, err := v.st.group(r, kind, owner)
+	if err != nil {
+		return x, err
+	}
+	said := false
+	err = r.fragmentsOf(kind, group, docs, func(key FragmentKey, f *format.Fragment) {
+		said = said || key.Doc != 0
 		addFragment(&agg, f)
 		if votes(f) && !slices.Contains(first, f.Type) {
 			first = append(first, f.Type)
 		}
-		col.add(key, f) // takes nothing beyond the last source that counts
+		col.add(key, f, false) // takes nothing beyond the last source that counts
 	})
-	if err != nil || agg.Mentions == 0 {
+	if err != nil || !said {
 		return x, err
 	}
 	col.flush()
+	override, err := v.st.override(r, kind, owner)
+	if err != nil {
+		return x, err
+	}
 	items := col.items
 	if !col.extracted && col.implied.Class != 0 {
 		f, ok, err := r.fragment(format.KindRelation, uint32(col.implied.Relation), col.implied.key)
@@ -66,24 +79,45 @@ func (v *View) excerpt(r *rows, kind Kind, owner uint32, docs []DocID, max int) 
 			items = []item{{col.implied.key, f.Description}}
 		}
 	}
-	x.Found, x.Sources, x.Weight, x.Keywords = true, col.sources, agg.Weight, values(agg.Keywords)
-	x.Description = joined(items[:min(len(items), max)])
+	x.Found, x.Sources = true, col.sources
+	rec := format.Record{Type: UnknownType, Description: joined(items[:min(len(items), max)]), Weight: agg.Weight, Keywords: values(agg.Keywords)}
+	if top := topTypes(agg.Types); len(top) > 0 {
+		rec.Type = first[slices.IndexFunc(first, func(t string) bool { return slices.Contains(top, t) })]
+	}
+	applyOverride(&rec, &override)
+	x.Description, x.Weight, x.Keywords = rec.Description, rec.Weight, rec.Keywords
 	if kind != format.KindEntity {
 		a, b := v.Ends(RelationID(owner))
 		x.LineTokens = s.measure.RelationLine(v.EntityName(a), v.EntityName(b), x.Description)
 		return x, nil
 	}
-	x.Type = UnknownType
-	if top := topTypes(agg.Types); len(top) > 0 {
-		x.Type = first[slices.IndexFunc(first, func(t string) bool { return slices.Contains(top, t) })]
-	}
+	x.Type = rec.Type
 	x.LineTokens = s.measure.EntityLine(v.EntityName(EntityID(owner)), x.Type, x.Description)
 	return x, nil
 }
 
-// fragmentsOf calls fn for the fragments of an owner that come from docs, in
-// canonical order. It seeks over those of other documents.
-func (r *rows) fragmentsOf(kind Kind, owner uint32, docs []DocID, fn func(FragmentKey, *format.Fragment)) error {
+// fragmentsOf calls fn for the fragments of the raw owners of a root that come
+// from docs, in canonical order. It seeks over those of other documents.
+func (r *rows) fragmentsOf(kind Kind, raws []uint32, docs []DocID, fn func(FragmentKey, *format.Fragment)) error {
+	if len(raws) == 1 {
+		return r.rawFragmentsOf(kind, raws[0], docs, fn)
+	}
+	var list []fragment
+	for _, raw := range raws {
+		if err := r.rawFragmentsOf(kind, raw, docs, func(key FragmentKey, f *format.Fragment) {
+			list = append(list, fragment{key, raw, *f})
+		}); err != nil {
+			return err
+		}
+	}
+	slices.SortStableFunc(list, func(a, b fragment) int { return a.key.Compare(b.key) })
+	for i := range list {
+		fn(list[i].key, &list[i].Fragment)
+	}
+	return nil
+}
+
+func (r *rows) rawFragmentsOf(kind Kind, owner uint32, docs []DocID, fn func(FragmentKey, *format.Fragment)) error {
 	it, err := r.iter(format.TableFragments)
 	if err != nil {
 		return err
@@ -147,7 +181,11 @@ func (v *View) SaidBy(kind Kind, owner uint32, docs []DocID) (bool, error) {
 	found := false
 	rest, _ := slices.BinarySearch(docs, last) // sources are sorted by document
 	err := v.read("look for documents", func(r *rows) error {
-		return r.fragmentsOf(kind, owner, docs[rest:], func(FragmentKey, *format.Fragment) { found = true })
+		group, err := v.st.group(r, kind, owner)
+		if err != nil {
+			return err
+		}
+		return r.fragmentsOf(kind, group, docs[rest:], func(FragmentKey, *format.Fragment) { found = true })
 	})
 	return found, err
 }

@@ -149,8 +149,8 @@ func TestACrashLeavesWhatWasAcknowledged(t *testing.T) {
 		v.Close()
 		max := DefaultMaxSources
 		switch have {
-		case fmt.Sprint(sight((&oracle{max, c.acked}).expect())):
-		case fmt.Sprint(sight((&oracle{max, c.after}).expect())):
+		case fmt.Sprint(sight((&oracle{max: max, docs: c.acked}).expect())):
+		case fmt.Sprint(sight((&oracle{max: max, docs: c.after}).expect())):
 			inFlight++
 		default:
 			t.Fatalf("crash %d: neither what was acknowledged nor what was under way:\n%s", i, have)

@@ -151,7 +151,7 @@ func (s *Store) identify() error {
 
 // newCounters are those of an empty store. Ids start at 1.
 func newCounters() format.Counters {
-	return format.Counters{NextDoc: 1, NextChunk: 1, NextEntity: 1, NextRelation: 1, NextVersion: 1}
+	return format.Counters{NextDoc: 1, NextChunk: 1, NextEntity: 1, NextRelation: 1, NextVersion: 1, NextChange: 1}
 }
 
 // any says whether a store holds documents or entities.

@@ -16,12 +16,33 @@ import (
 type oracle struct {
 	max  int
 	docs map[DocID]*testDoc
+
+	// What people decided.
+	aliases   map[string]string          // name -> root
+	overrides map[string]format.Override // name, or pair
+	made      []creation
+}
+
+// creation is a fragment that a person made.
+type creation struct {
+	change uint32
+	names  []string // an entity, or the ends of a relation
+	said   said
+}
+
+// root returns the entity that a name leads to.
+func (o *oracle) root(name string) string {
+	if r := o.aliases[name]; r != "" {
+		return r
+	}
+	return name
 }
 
 // said is one fragment as the oracle sees it.
 type said struct {
 	key      FragmentKey
 	implied  bool
+	mention  bool // implied by nothing that is left
 	typ      string
 	desc     string // of an implied one: the relation's
 	keywords []string
@@ -40,6 +61,7 @@ type seen struct {
 	Extracted         uint32
 	Distinct          uint32
 	LineTokens        int
+	Curated           format.Fields
 }
 
 func pairName(a, b string) string {
@@ -60,17 +82,13 @@ func (o *oracle) expect() map[string]*seen {
 			extracted := make(map[string]bool)
 			for _, f := range c.entities {
 				extracted[f.Name] = true
-				ents[f.Name] = append(ents[f.Name], said{key: at(f.Key), typ: f.Type, desc: f.Description})
+				ents[f.Name] = append(ents[f.Name], said{key: at(f.Key), typ: f.Type, desc: f.Description, implied: f.Mention, mention: f.Mention})
 			}
 			first := make(map[string]said)
 			for _, f := range c.relations {
 				s := said{key: at(f.Key), desc: f.Description, keywords: f.Keywords, weight: f.Weight}
 				rels[pairName(f.Src, f.Tgt)] = append(rels[pairName(f.Src, f.Tgt)], s)
 				for _, n := range [][2]string{{f.Src, f.Tgt}, {f.Tgt, f.Src}} {
-					if neighbors[n[0]] == nil {
-						neighbors[n[0]] = make(map[string]bool)
-					}
-					neighbors[n[0]][n[1]] = true
 					if old, ok := first[n[0]]; !extracted[n[0]] && (!ok || s.key.Compare(old.key) < 0) {
 						first[n[0]] = said{key: s.key, implied: true, desc: s.desc}
 					}
@@ -81,21 +99,79 @@ func (o *oracle) expect() map[string]*seen {
 			}
 		}
 	}
+	for _, m := range o.made {
+		s := m.said
+		s.key = FragmentKey{Order: m.change}
+		if len(m.names) == 1 {
+			ents[m.names[0]] = append(ents[m.names[0]], s)
+			continue
+		}
+		pair := pairName(m.names[0], m.names[1])
+		rels[pair] = append(rels[pair], s)
+		for _, end := range m.names {
+			ents[end] = append(ents[end], said{key: s.key, implied: true, desc: s.desc})
+		}
+	}
+	ents, rels = o.united(ents, rels)
+	for name := range rels {
+		a, b, _ := strings.Cut(name, " -- ")
+		for _, n := range [][2]string{{a, b}, {b, a}} {
+			if neighbors[n[0]] == nil {
+				neighbors[n[0]] = make(map[string]bool)
+			}
+			neighbors[n[0]][n[1]] = true
+		}
+	}
 	out := make(map[string]*seen)
 	for name, list := range ents {
 		s := o.sum(list)
 		s.Type = voted(list)
+		o.curate(name, s)
 		s.Neighbors = slices.Sorted(maps.Keys(neighbors[name]))
 		s.LineTokens = runeMeasurer{}.EntityLine(name, s.Type, s.Description)
 		out[name] = s
 	}
 	for name, list := range rels {
 		s := o.sum(list)
+		o.curate(name, s)
 		a, b, _ := strings.Cut(name, " -- ")
 		s.LineTokens = runeMeasurer{}.RelationLine(a, b, s.Description)
 		out[name] = s
 	}
 	return out
+}
+
+// united puts what is said under the roots.
+func (o *oracle) united(ents, rels map[string][]said) (map[string][]said, map[string][]said) {
+	e, r := make(map[string][]said), make(map[string][]said)
+	for name, list := range ents {
+		e[o.root(name)] = append(e[o.root(name)], list...)
+	}
+	for name, list := range rels {
+		a, b, _ := strings.Cut(name, " -- ")
+		if a, b = o.root(a), o.root(b); a != b {
+			r[pairName(a, b)] = append(r[pairName(a, b)], list...)
+		}
+	}
+	return e, r
+}
+
+// curate applies an override.
+func (o *oracle) curate(name string, s *seen) {
+	v := o.overrides[name]
+	s.Curated = v.Mask
+	if v.Mask&format.FieldType != 0 {
+		s.Type = v.Type
+	}
+	if v.Mask&format.FieldDescription != 0 {
+		s.Description = v.Description
+	}
+	if v.Mask&format.FieldKeywords != 0 {
+		s.Keywords = v.Keywords
+	}
+	if v.Mask&format.FieldWeight != 0 {
+		s.Weight = v.Weight
+	}
 }
 
 // voted counts the types; ties go to the one met first.
@@ -120,17 +196,19 @@ func place(k FragmentKey) string { return fmt.Sprintf("%d/%d", k.Doc, k.Order) }
 // sum sorts list and works out what entities and relations have in common.
 func (o *oracle) sum(list []said) *seen {
 	slices.SortFunc(list, func(a, b said) int { return a.key.Compare(b.key) })
-	s := &seen{Mentions: uint32(len(list)), Sole: list[0].key.Doc}
+	s := &seen{Mentions: uint32(len(list))}
+	several := false
 	kw := make(map[string]bool)
 	distinct := make(map[string]bool)
 	var counted []said
 	extracted := false
 	for _, f := range list {
-		if n := len(s.All); n == 0 || s.All[n-1] != place(f.key) {
+		if n := len(s.All); f.key.Doc != 0 && (n == 0 || s.All[n-1] != place(f.key)) {
 			s.All = append(s.All, place(f.key))
 		}
-		if f.key.Doc != s.Sole {
-			s.Sole = 0
+		if f.key.Doc != 0 {
+			several = several || s.Sole != 0 && s.Sole != f.key.Doc
+			s.Sole = f.key.Doc
 		}
 		s.Weight += f.weight
 		for _, k := range f.keywords {
@@ -147,6 +225,9 @@ func (o *oracle) sum(list []said) *seen {
 			extracted = extracted || !f.implied
 		}
 	}
+	if several {
+		s.Sole = 0
+	}
 	if s.Keywords = slices.Sorted(maps.Keys(kw)); len(s.Keywords) == 0 {
 		s.Keywords = nil
 	}
@@ -156,7 +237,9 @@ func (o *oracle) sum(list []said) *seen {
 		s.Sources = s.All
 	}
 	if !extracted {
-		s.Description = counted[0].desc
+		if i := slices.IndexFunc(counted, func(f said) bool { return !f.mention }); i >= 0 {
+			s.Description = counted[i].desc
+		}
 		return s
 	}
 	counted = slices.DeleteFunc(counted, func(f said) bool { return f.implied || f.desc == "" })
@@ -188,7 +271,7 @@ func observe(t tb, v *View) map[string]*seen {
 		}
 		s := &seen{
 			Type: rec.Type, Description: rec.Description, Keywords: rec.Keywords, Weight: rec.Weight,
-			Mentions: agg.Mentions, Extracted: agg.Extracted, Distinct: agg.Distinct, LineTokens: v.LineTokens(kind, owner),
+			Curated: rec.Curated, Mentions: agg.Mentions, Extracted: agg.Extracted, Distinct: agg.Distinct, LineTokens: v.LineTokens(kind, owner),
 		}
 		s.Sole, _ = v.Sole(kind, owner)
 		all, err := v.AllSources(kind, owner)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -19,12 +20,13 @@ type plan struct {
 	made    format.Counters // of base
 	doc     DocID           // whose contribution comes; 0: none
 	docRow  format.Document
-	adds    []*change // changes made from the contribution, before resolution
+	adds    []*raw    // of the contribution; entities by name, then relations
 	renewed []*change // owners whose derived data is re-made
 	removed []removedDoc
 	changes []*change // entities by name, then relations by (src, tgt)
 	chunks  []chunkAddition
 	gone    []chunkRemoval
+	overlay *overlays // what the plan does to overlays; nil: nothing
 }
 
 // removedDoc is a document whose contribution goes.
@@ -51,6 +53,15 @@ type chunkRemoval struct {
 // ownerKey is one number per owner; documents have kind 0.
 func ownerKey(kind Kind, owner uint32) uint64 { return uint64(kind)<<32 | uint64(owner) }
 
+func compareOwnerFragments(a, b format.OwnerFragment) int {
+	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Owner, b.Owner), a.Key.Compare(b.Key))
+}
+
+func compareRaws(a, b *raw) int {
+	return cmp.Or(cmp.Compare(a.kind, b.kind), strings.Compare(a.name, b.name),
+		strings.Compare(a.src, b.src), strings.Compare(a.tgt, b.tgt))
+}
+
 func compareChanges(a, b *change) int {
 	return cmp.Or(cmp.Compare(a.kind, b.kind), strings.Compare(a.name, b.name),
 		strings.Compare(a.src, b.src), strings.Compare(a.tgt, b.tgt))
@@ -60,7 +71,7 @@ func compareChanges(a, b *change) int {
 func (s *Store) deriver(st *state, r *rows, removed []removedDoc) *deriver {
 	d := &deriver{
 		rows: r, cols: st.cols, max: s.opts.MaxSources, policy: s.opts.Summary, measure: s.measure,
-		vectors: s.ident.Dim > 0, removed: make(map[DocID]struct{}, len(removed)),
+		vectors: s.ident.Dim > 0, removed: make(map[DocID]struct{}, len(removed)), n: st.n,
 	}
 	for i := range removed {
 		d.removed[removed[i].id] = struct{}{}
@@ -134,17 +145,12 @@ func (p *plan) build(ctx context.Context, s *Store, st *state, r *rows, docs []D
 		return err
 	}
 	p.base, p.made = st.seq, st.n
-	p.changes = append(p.changes[:0], p.adds...)
+	p.changes = p.changes[:0]
 	d := s.deriver(st, r, p.removed)
+	d.pending = p.overlay
 	byOwner := make(map[uint64]*change, len(p.adds))
-	for _, c := range p.adds {
-		c.drop = nil
-		if err := d.resolve(c); err != nil {
-			return err
-		}
-		if !c.fresh {
-			byOwner[ownerKey(c.kind, c.owner)] = c
-		}
+	if err := p.roots(d, byOwner); err != nil {
+		return err
 	}
 	for _, c := range p.renewed {
 		if d.live(c.kind, c.owner) {
@@ -156,6 +162,11 @@ func (p *plan) build(ctx context.Context, s *Store, st *state, r *rows, docs []D
 			return err
 		}
 	}
+	return p.derive(ctx, d)
+}
+
+// derive works out what becomes of every change.
+func (p *plan) derive(ctx context.Context, d *deriver) error {
 	slices.SortFunc(p.changes, compareChanges)
 	for i, c := range p.changes {
 		if i%256 == 0 {
@@ -170,20 +181,24 @@ func (p *plan) build(ctx context.Context, s *Store, st *state, r *rows, docs []D
 	return nil
 }
 
-// resolve finds out whether c's owner exists. The ends of a relation are
+// resolve finds out whether c's root exists. The ends of a relation are
 // resolved before the relation.
 func (d *deriver) resolve(c *change) error {
+	if c.hidden {
+		c.hiddenOf = EntityID(c.ends[0].owner)
+		return nil
+	}
 	if c.kind == format.KindEntity {
 		id, ok, err := d.rows.entity(c.name)
-		c.owner, c.fresh = uint32(id), !ok
+		c.owner, c.fresh, c.rawless = uint32(id), !ok, !ok
 		return err
 	}
-	c.owner, c.fresh = 0, true
+	c.owner, c.fresh, c.rawless = 0, true, true
 	if c.ends[0].fresh || c.ends[1].fresh {
 		return nil
 	}
 	if id, ok := related(d.cols, EntityID(c.ends[0].owner), EntityID(c.ends[1].owner)); ok {
-		c.owner, c.fresh = uint32(id), false
+		c.owner, c.fresh, c.rawless = uint32(id), false, false
 	}
 	return nil
 }
@@ -206,8 +221,14 @@ func related(cols *columns.Columns, a, b EntityID) (RelationID, bool) {
 
 // renew reads the stored state of c's owner and derives c.
 func (d *deriver) renew(c *change) error {
+	if c.hidden {
+		return d.emptied(c)
+	}
 	if c.fresh {
 		c.agg, c.rec, c.recSum, c.stale = format.Aggregate{}, format.Record{}, 0, format.Stale{}
+		if !c.regroup {
+			c.stored = nil
+		}
 	} else if err := d.load(c); err != nil {
 		return err
 	}
@@ -217,14 +238,9 @@ func (d *deriver) renew(c *change) error {
 // drops adds the fragments of a document to the changes of their owners.
 func (p *plan) drops(d *deriver, rd *removedDoc, byOwner map[uint64]*change) error {
 	for _, of := range rd.owners.Fragments {
-		c := byOwner[ownerKey(of.Kind, of.Owner)]
-		if c == nil {
-			c = d.existing(of.Kind, of.Owner)
-			if c == nil {
-				return corruptf("document %d contributes to %s %d, which does not exist", rd.id, of.Kind, of.Owner)
-			}
-			byOwner[ownerKey(of.Kind, of.Owner)] = c
-			p.changes = append(p.changes, c)
+		c, err := p.rootOf(d, of.Kind, of.Owner, byOwner)
+		if err != nil {
+			return fmt.Errorf("document %d: %w", rd.id, err)
 		}
 		f, ok, err := d.rows.fragment(of.Kind, of.Owner, of.Key)
 		if err != nil {
@@ -233,7 +249,7 @@ func (p *plan) drops(d *deriver, rd *removedDoc, byOwner map[uint64]*change) err
 		if !ok {
 			return corruptf("document %d contributes a fragment to %s %d that does not exist", rd.id, of.Kind, of.Owner)
 		}
-		c.drop = append(c.drop, fragment{of.Key, f})
+		c.drop = append(c.drop, fragment{of.Key, of.Owner, f})
 	}
 	return nil
 }
@@ -271,7 +287,7 @@ func (p *plan) update(ctx context.Context, s *Store, st *state, r *rows) error {
 	if st.seq == p.base {
 		return nil
 	}
-	if p.base < s.touchedFrom || p.documentsTouched(s) {
+	if p.base < s.touchedFrom || p.base < s.overlaid || p.documentsTouched(s) {
 		docs, err := p.documents(r)
 		if err != nil {
 			return err
@@ -285,14 +301,19 @@ func (p *plan) update(ctx context.Context, s *Store, st *state, r *rows) error {
 	sameNames := st.n.NextEntity == p.made.NextEntity && st.n.NextRelation == p.made.NextRelation
 	for _, c := range p.changes {
 		moved := false
-		if c.fresh && !sameNames || !c.fresh && s.touched[ownerKey(c.kind, c.owner)] > p.base {
+		if c.hidden || c.fresh && !sameNames || !c.fresh && s.touched[ownerKey(c.kind, c.owner)] > p.base {
 			was, old := c.fresh, c.owner
 			if len(c.add) > 0 {
 				if err := d.resolve(c); err != nil {
 					return err
 				}
+				for _, w := range c.raws {
+					if err := d.resolveRaw(w); err != nil {
+						return err
+					}
+				}
 			}
-			moved = !was || !c.fresh || c.owner != old
+			moved = c.hidden || !was || !c.fresh || c.owner != old
 		}
 		if moved {
 			if err := d.renew(c); err != nil {

@@ -213,7 +213,7 @@ func (r *rows) fragments(kind Kind, owner uint32, fn func(FragmentKey, *format.F
 
 // lastFragment returns the canonically last stored fragment's key for which
 // keep is true.
-func (r *rows) lastFragment(kind Kind, owner uint32, keep func(DocID) bool) (last FragmentKey, ok bool, err error) {
+func (r *rows) lastFragment(kind Kind, owner uint32, keep func(FragmentKey) bool) (last FragmentKey, ok bool, err error) {
 	it, err := r.iter(format.TableFragments)
 	if err != nil {
 		return last, false, err
@@ -224,7 +224,7 @@ func (r *rows) lastFragment(kind Kind, owner uint32, keep func(DocID) bool) (las
 		if err != nil {
 			return last, false, err
 		}
-		if keep(key.Doc) {
+		if keep(key) {
 			return key, true, nil
 		}
 	}

@@ -31,6 +31,7 @@ type Store struct {
 	newest      *state            // applied, published or about to be
 	touched     map[uint64]uint64 // owner -> sequence of its last change, if that is after touchedFrom
 	touchedFrom uint64
+	overlaid    uint64               // sequence of the last change of overlays
 	hashes      map[[32]byte]DocID   // text -> document
 	twins       map[[32]byte][]DocID // text -> further documents that hold it
 	replacing   map[string]DocID     // id -> pending document with its new text

@@ -38,6 +38,8 @@ type txn struct {
 	key     []byte
 	value   []byte
 	dirty   bool
+
+	overlaid bool // overlays change: plans made before are worked out anew
 }
 
 // write builds one change with op, makes it durable and publishes it. It
@@ -129,6 +131,9 @@ func (tx *txn) apply() (*state, error) {
 	s.remember(next)
 	s.newest = next
 	s.noteTouched(tx.touched, next.seq)
+	if tx.overlaid {
+		s.overlaid = next.seq
+	}
 	for h, doc := range tx.hashes {
 		if doc == 0 {
 			delete(s.hashes, h)

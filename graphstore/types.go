@@ -67,6 +67,9 @@ type RegisterResult struct {
 // EntityFragment is what one record says about an entity. Key.Doc and
 // Key.Order must be those of Chunk.
 type EntityFragment struct {
+	// Mention says that the chunk names the entity and says nothing about it:
+	// what is left at an end of a relation that a person deleted.
+	Mention           bool
 	Name              string // normalised
 	Chunk             ChunkID
 	Key               FragmentKey

@@ -22,9 +22,19 @@ func (v *View) read(op string, fn func(r *rows) error) error {
 	return opError(op, "", err)
 }
 
-// FindEntity looks an entity up by its normalised name.
+// FindEntity looks an entity up by its normalised name, or by one of its
+// aliases.
 func (v *View) FindEntity(name string) (id EntityID, ok bool, err error) {
 	err = v.read("find entity", func(r *rows) error {
+		if v.st.n.Aliases > 0 {
+			root, aliased, err := r.alias(name)
+			if err != nil {
+				return err
+			}
+			if aliased {
+				name = root
+			}
+		}
 		r.key = format.AppendNameKey(r.key[:0], name)
 		ok, err = r.get(r.key, func(b []byte) (err error) { id, err = format.DecodeEntityID(b); return err })
 		return err
@@ -237,8 +247,9 @@ func (v *View) DocumentChunks(doc DocID) (out []Chunk, err error) {
 	return out, err
 }
 
-// DocumentOwners returns what a committed document contributed; nothing for
-// one that is not.
+// DocumentOwners returns the fragments that a committed document contributed,
+// by the raw owners that have them; nothing for one that is not. DocumentRoots
+// says to which records they go.
 func (v *View) DocumentOwners(doc DocID) (o format.DocumentOwners, err error) {
 	err = v.read(fmt.Sprintf("read owners of document %d", doc), func(r *rows) error {
 		o, _, err = r.owners(doc)
@@ -247,12 +258,53 @@ func (v *View) DocumentOwners(doc DocID) (o format.DocumentOwners, err error) {
 	return o, err
 }
 
-// Fragments calls fn for all fragments of an owner in canonical order, until
-// it returns an error, which is returned as it is. The fragment is lent.
+// DocumentRoots calls fn for every root that a committed document contributes
+// to: entities, then relations. Relations that a merge has hidden have none.
+func (v *View) DocumentRoots(doc DocID, fn func(kind Kind, root uint32)) error {
+	return v.read(fmt.Sprintf("read roots of document %d", doc), func(r *rows) error {
+		o, _, err := r.owners(doc)
+		if err != nil {
+			return err
+		}
+		seen := make(map[uint64]struct{})
+		for i := range o.Fragments {
+			f := &o.Fragments[i]
+			if i > 0 && f.Kind == o.Fragments[i-1].Kind && f.Owner == o.Fragments[i-1].Owner {
+				continue
+			}
+			root := f.Owner
+			if v.st.n.Members > 0 {
+				m, ok, err := r.member(f.Kind, f.Owner)
+				if err != nil {
+					return err
+				}
+				if m.Hidden {
+					continue
+				}
+				if ok {
+					root = m.Root
+				}
+			}
+			if _, twice := seen[ownerKey(f.Kind, root)]; !twice {
+				seen[ownerKey(f.Kind, root)] = struct{}{}
+				fn(f.Kind, root)
+			}
+		}
+		return nil
+	})
+}
+
+// Fragments calls fn for all fragments of a root in canonical order, until it
+// returns an error, which is returned as it is. Those of document 0 were made
+// by hand. The fragment is lent.
 func (v *View) Fragments(kind Kind, owner uint32, fn func(FragmentKey, *format.Fragment) error) error {
 	var stop error
 	err := v.read(fmt.Sprintf("read fragments of %s %d", kind, owner), func(r *rows) error {
-		return r.fragments(kind, owner, func(key FragmentKey, f *format.Fragment) (bool, error) {
+		group, err := v.st.group(r, kind, owner)
+		if err != nil {
+			return err
+		}
+		return r.groupFragments(kind, group, func(_ uint32, key FragmentKey, f *format.Fragment) (bool, error) {
 			stop = fn(key, f)
 			return stop == nil, nil
 		})
@@ -266,11 +318,21 @@ func (v *View) Fragments(kind Kind, owner uint32, fn func(FragmentKey, *format.F
 // AllSources returns every chunk that the owner comes from, by document and
 // chunk order.
 func (v *View) AllSources(kind Kind, owner uint32) (out []ChunkID, err error) {
-	err = v.Fragments(kind, owner, func(_ FragmentKey, f *format.Fragment) error {
-		if n := len(out); n == 0 || out[n-1] != f.Chunk {
+	err = v.Fragments(kind, owner, func(key FragmentKey, f *format.Fragment) error {
+		if n := len(out); key.Doc != 0 && (n == 0 || out[n-1] != f.Chunk) {
 			out = append(out, f.Chunk)
 		}
 		return nil
 	})
 	return out, err
+}
+
+// group lists the raw owners of a root, itself first.
+func (st *state) group(r *rows, kind Kind, root uint32) ([]uint32, error) {
+	group := []uint32{root}
+	if st.n.Members == 0 {
+		return group, nil
+	}
+	others, err := r.group(kind, root)
+	return append(group, others...), err
 }
