@@ -369,7 +369,7 @@ func (d *deriver) typeOf(c *change, types []format.Count) (string, error) {
 func (d *deriver) sole(c *change) (DocID, error) {
 	if len(c.drop) == 0 && !c.force {
 		switch {
-		case len(c.add) == 0:
+		case len(c.add) == 0 || c.add[len(c.add)-1].key.Doc == 0: // of no document
 			return c.rec.Sole, nil
 		case c.fresh, c.rec.Sole == c.add[0].key.Doc: // additions are of one document
 			return c.add[0].key.Doc, nil
