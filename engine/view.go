@@ -67,6 +67,9 @@ type Entity struct {
 	Sources     []string // doc_id#chunk_order, by document, then chunk
 	Degree      int
 	Pending     bool // the description waits for a summary
+
+	Aliases []string // other names that lead to it
+	Curated []Field  // fields that a person has set, whatever documents say
 }
 
 // Relation is an edge of the graph; Src < Tgt by code point.
@@ -78,6 +81,8 @@ type Relation struct {
 	Fragments   []string
 	Sources     []string
 	Pending     bool
+
+	Curated []Field
 }
 
 // Neighbor is an entity and the relation that leads to it.
@@ -91,7 +96,7 @@ type Neighbor struct {
 }
 
 // Entity returns the entity of that name, normalised as names in documents
-// are. Unknown names are ErrNotFound.
+// are, or of which it is an alias. Unknown names are ErrNotFound.
 func (v *View) Entity(name string) (*Entity, error) {
 	id, err := v.entity(name)
 	if err != nil {
@@ -256,7 +261,10 @@ func (r *reader) entity(id format.EntityID) (*Entity, error) {
 	}
 	e := &Entity{
 		Name: r.v.EntityName(id), Type: recs[0].Type, Description: recs[0].Description,
-		Degree: r.v.Degree(id), Pending: recs[0].Pending,
+		Degree: r.v.Degree(id), Pending: recs[0].Pending, Curated: curatedFields(recs[0].Curated),
+	}
+	if e.Aliases, err = r.v.Aliases(id); err != nil {
+		return nil, err
 	}
 	if e.Fragments, err = r.v.Descriptions(format.KindEntity, uint32(id)); err != nil {
 		return nil, err
@@ -274,6 +282,7 @@ func (r *reader) relation(id format.RelationID) (*Relation, error) {
 	e := &Relation{
 		Src: r.v.EntityName(a), Tgt: r.v.EntityName(b), Weight: float64(recs[0].Weight) / format.WeightScale,
 		Keywords: recs[0].Keywords, Description: recs[0].Description, Pending: recs[0].Pending,
+		Curated: curatedFields(recs[0].Curated),
 	}
 	if e.Fragments, err = r.v.Descriptions(format.KindRelation, uint32(id)); err != nil {
 		return nil, err

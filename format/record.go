@@ -139,6 +139,7 @@ const (
 // of a relation is stored under both orders of its names.
 type Override struct {
 	Mask        Fields // which fields hold
+	Copied      Fields // those that a merge has made of what documents say
 	Type        string
 	Description string
 	Keywords    []string

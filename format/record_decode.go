@@ -245,6 +245,8 @@ func DecodeOverride(b []byte, v *Override) error {
 			v.Keywords = f.strings(v.Keywords)
 		case 5:
 			v.Weight = f.int64()
+		case 6:
+			v.Copied = Fields(f.uint32())
 		default:
 			f.skip()
 		}

@@ -139,7 +139,8 @@ func AppendOverride(dst []byte, v *Override) []byte {
 	dst = appendString(dst, 2, v.Type)
 	dst = appendString(dst, 3, v.Description)
 	dst = appendStrings(dst, 4, v.Keywords)
-	return appendInt(dst, 5, v.Weight)
+	dst = appendInt(dst, 5, v.Weight)
+	return appendUint(dst, 6, uint64(v.Copied))
 }
 
 // AppendStale appends the encoding of v to dst.

@@ -93,7 +93,7 @@ var recordCodecs = []recordCodec{
 		{KindEntity, 300, FragmentKey{6, 2, 0, 0}}, {KindRelation, 2, FragmentKey{5, 1<<32 - 1, 255, 1}}, {Kind(200), 1<<32 - 1, FragmentKey{5, 1, 0, 2}},
 	}}, AppendDocumentOwners, DecodeDocumentOwners, drawOwners),
 	codecOf("summary", Summary{Last: FragmentKey{1, 2, 3, 4}, Input: hash2, Model: "m", Text: "All of it."}, AppendSummary, DecodeSummary, draw[Summary]),
-	codecOf("override", Override{Mask: 31, Type: "t", Description: "d", Keywords: []string{"k"}, Weight: 5}, AppendOverride, DecodeOverride, draw[Override]),
+	codecOf("override", Override{Mask: 15, Copied: FieldDescription, Type: "t", Description: "d", Keywords: []string{"k"}, Weight: 5}, AppendOverride, DecodeOverride, draw[Override]),
 	codecOf("member", Member{Root: 7, Hidden: true, Lo: 1, Hi: 300}, AppendMember, DecodeMember, draw[Member]),
 	codecOf("change", Change{Kind: ChangeMerge, Of: KindEntity, Names: []string{"A", "B"}, Created: 1700000000, Undone: -1,
 		Aliases:   []AliasEdit{{"A", "", "B"}, {"a", "A", "B"}},

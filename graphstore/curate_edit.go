@@ -23,12 +23,19 @@ func (op EditEntity) curate(c *curator) error {
 	c.info.Shown = []string{root}
 	return c.edit(ownerText{format.KindEntity, root}, uint32(id), op.Reset, func(o *format.Override) {
 		if op.Type != nil {
-			o.Type, o.Mask = *op.Type, o.Mask|format.FieldType
+			setField(o, format.FieldType)
+			o.Type = *op.Type
 		}
 		if op.Description != nil {
-			o.Description, o.Mask = *op.Description, o.Mask|format.FieldDescription
+			setField(o, format.FieldDescription)
+			o.Description = *op.Description
 		}
 	})
+}
+
+// setField says that a person has set a field.
+func setField(o *format.Override, field format.Fields) {
+	o.Mask, o.Copied = o.Mask|field, o.Copied&^field
 }
 
 // EditRelation is EditEntity for a relation, whose ends are in any order.
@@ -55,13 +62,16 @@ func (op EditRelation) curate(c *curator) error {
 	c.info.Shown = []string{src, tgt}
 	return c.edit(ownerText{format.KindRelation, format.PairName(src, tgt)}, uint32(id), op.Reset, func(o *format.Override) {
 		if op.Description != nil {
-			o.Description, o.Mask = *op.Description, o.Mask|format.FieldDescription
+			setField(o, format.FieldDescription)
+			o.Description = *op.Description
 		}
 		if op.Keywords != nil {
-			o.Keywords, o.Mask = keywords(*op.Keywords), o.Mask|format.FieldKeywords
+			setField(o, format.FieldKeywords)
+			o.Keywords = keywords(*op.Keywords)
 		}
 		if op.Weight != nil {
-			o.Weight, o.Mask = *op.Weight, o.Mask|format.FieldWeight
+			setField(o, format.FieldWeight)
+			o.Weight = *op.Weight
 		}
 	})
 }
@@ -83,6 +93,7 @@ func (c *curator) edit(owner ownerText, id uint32, reset format.Fields, set func
 
 // clearFields takes fields out of an override.
 func clearFields(o *format.Override, fields format.Fields) {
+	o.Copied &^= fields
 	if o.Mask &^= fields; o.Mask&format.FieldType == 0 {
 		o.Type = ""
 	}

@@ -31,7 +31,9 @@ const (
 // that of the target, if it exists, and then of the sources. A field that is
 // set by Type or Description, or settled by a strategy, is curated from then
 // on. Curated values of relations that are united are kept: descriptions
-// joined, keywords united, the greatest weight.
+// joined, keywords united, the greatest weight. A value that was settled like
+// this stays as it is when documents go that it was made of; with Derive and
+// nothing curated there is none.
 //
 // The error matches ErrNotFound for an unknown source, ErrInvalid if the
 // sources and the target are one entity already.
@@ -248,12 +250,17 @@ func (m *merger) unite(owner ownerText, list []shown, op *Merge) error {
 			}
 			o.Mask |= format.FieldWeight
 		}
+		for i := range list {
+			o.Copied |= o.Mask & (^list[i].override.Mask | list[i].override.Copied)
+		}
 	}
 	if op != nil && op.Type != nil {
-		o.Type, o.Mask = *op.Type, o.Mask|format.FieldType
+		setField(&o, format.FieldType)
+		o.Type = *op.Type
 	}
 	if op != nil && op.Description != nil {
-		o.Description, o.Mask = *op.Description, o.Mask|format.FieldDescription
+		setField(&o, format.FieldDescription)
+		o.Description = *op.Description
 	}
 	if o.Mask == 0 {
 		return nil

@@ -66,6 +66,7 @@ func (v *View) excerpt(r *rows, kind Kind, owner uint32, docs []DocID, max int) 
 	if err != nil {
 		return x, err
 	}
+	override.Mask &^= override.Copied // that may be of other documents
 	items := col.items
 	if !col.extracted && col.implied.Class != 0 {
 		f, ok, err := r.fragment(format.KindRelation, uint32(col.implied.Relation), col.implied.key)
