@@ -61,7 +61,7 @@ func TestMergeIsFoundByBothNames(t *testing.T) {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	inserted(t, db, doc("three", "@e|Jon|person|Jon of three."))
-	rep = must(t)(db.Undo(t.Context(), rep.Change))
+	must(t)(db.Undo(t.Context(), rep.Change))
 	sound(t, db)
 	if _, err := db.DeleteDocuments(t.Context(), "three"); err != nil {
 		t.Fatal(err)

@@ -22,13 +22,15 @@ func (a *app) entityCommand() *cobra.Command {
 	}
 	list.Flags().IntVar(&limit, "limit", 0, "at most this many (0 = all)")
 	list.Flags().StringVar(&typ, "type", "", "only entities of this type")
-	return group("entity", "Look at entities", list,
+	return group("entity", "Look at entities and curate them", list,
 		&cobra.Command{
 			Use:   "show NAME",
 			Short: "Everything that is known about an entity",
 			Args:  arguments(1, 1),
 			RunE:  func(_ *cobra.Command, args []string) error { return a.entityShow(args[0]) },
 		},
+		a.entityCreateCommand(), a.entityEditCommand(), a.entityRenameCommand(), a.entityMergeCommand(), a.entityDeleteCommand(),
+		a.undoCommand(), a.changesCommand(),
 	)
 }
 
@@ -40,6 +42,15 @@ type entityJSON struct {
 	Sources     []string `json:"sources"`
 	Degree      int      `json:"degree"`
 	Pending     bool     `json:"pending"`
+	Aliases     []string `json:"aliases"`
+
+	Curated []engine.Field `json:"curated"`
+}
+
+func entityDoc(e *engine.Entity) entityJSON {
+	return entityJSON{
+		e.Name, e.Type, e.Description, list(e.Fragments), list(e.Sources), e.Degree, e.Pending, list(e.Aliases), list(e.Curated),
+	}
 }
 
 type entityRow struct {
@@ -110,20 +121,38 @@ func (a *app) entityShow(name string) error {
 			return about(name, suggestEntity(v, name, err))
 		}
 		if a.json {
-			return writeJSON(a.out, entityJSON{
-				e.Name, e.Type, e.Description, list(e.Fragments), list(e.Sources), e.Degree, e.Pending,
-			})
+			return writeJSON(a.out, entityDoc(e))
 		}
-		t := a.table()
-		t.row("name", e.Name)
-		t.row("type", e.Type)
-		t.row("neighbours", e.Degree)
-		t.row("sources", strings.Join(e.Sources, ", "))
-		if err := t.flush(); err != nil {
-			return err
-		}
-		return a.describeFragments(e.Description, e.Fragments, e.Pending)
+		return a.printEntity(e)
 	})
+}
+
+func (a *app) printEntity(e *engine.Entity) error {
+	t := a.table()
+	t.row("name", e.Name)
+	if len(e.Aliases) > 0 {
+		t.row("aliases", strings.Join(e.Aliases, ", "))
+	}
+	t.row("type", e.Type)
+	t.row("neighbours", e.Degree)
+	t.row("sources", strings.Join(e.Sources, ", "))
+	a.curatedRow(t, e.Curated)
+	if err := t.flush(); err != nil {
+		return err
+	}
+	return a.describeFragments(e.Description, e.Fragments, e.Pending)
+}
+
+// curatedRow says which values were set by hand.
+func (a *app) curatedRow(t *table, fields []engine.Field) {
+	if len(fields) == 0 {
+		return
+	}
+	names := make([]string, len(fields))
+	for i, f := range fields {
+		names[i] = string(f)
+	}
+	t.row("curated", strings.Join(names, ", "))
 }
 
 func (a *app) describeFragments(description string, fragments []string, pending bool) error {

@@ -9,13 +9,14 @@ import (
 )
 
 func (a *app) relationCommand() *cobra.Command {
-	return group("relation", "Look at relations",
+	return group("relation", "Look at relations and curate them",
 		&cobra.Command{
 			Use:   "show NAME NAME",
 			Short: "Everything that is known about the relation of two entities, in either order",
 			Args:  arguments(2, 2),
 			RunE:  func(_ *cobra.Command, args []string) error { return a.relationShow(args[0], args[1]) },
 		},
+		a.relationCreateCommand(), a.relationEditCommand(), a.relationDeleteCommand(),
 	)
 }
 
@@ -28,6 +29,14 @@ type relationJSON struct {
 	Fragments   []string `json:"fragments"`
 	Sources     []string `json:"sources"`
 	Pending     bool     `json:"pending"`
+
+	Curated []engine.Field `json:"curated"`
+}
+
+func relationDoc(r *engine.Relation) relationJSON {
+	return relationJSON{
+		r.Src, r.Tgt, r.Weight, list(r.Keywords), r.Description, list(r.Fragments), list(r.Sources), r.Pending, list(r.Curated),
+	}
 }
 
 func (a *app) relationShow(x, y string) error {
@@ -42,19 +51,22 @@ func (a *app) relationShow(x, y string) error {
 			return about(x+" - "+y, err)
 		}
 		if a.json {
-			return writeJSON(a.out, relationJSON{
-				r.Src, r.Tgt, r.Weight, list(r.Keywords), r.Description, list(r.Fragments), list(r.Sources), r.Pending,
-			})
+			return writeJSON(a.out, relationDoc(r))
 		}
-		t := a.table()
-		t.row("between", r.Src)
-		t.row("and", r.Tgt)
-		t.row("weight", r.Weight)
-		t.row("keywords", strings.Join(r.Keywords, ", "))
-		t.row("sources", strings.Join(r.Sources, ", "))
-		if err := t.flush(); err != nil {
-			return err
-		}
-		return a.describeFragments(r.Description, r.Fragments, r.Pending)
+		return a.printRelation(r)
 	})
+}
+
+func (a *app) printRelation(r *engine.Relation) error {
+	t := a.table()
+	t.row("between", r.Src)
+	t.row("and", r.Tgt)
+	t.row("weight", r.Weight)
+	t.row("keywords", strings.Join(r.Keywords, ", "))
+	t.row("sources", strings.Join(r.Sources, ", "))
+	a.curatedRow(t, r.Curated)
+	if err := t.flush(); err != nil {
+		return err
+	}
+	return a.describeFragments(r.Description, r.Fragments, r.Pending)
 }

@@ -17,7 +17,7 @@ func TestReadVerbsNeedAStore(t *testing.T) {
 	b := newBench(t)
 	for _, args := range [][]string{
 		{"stats"}, {"check"}, {"docs", "list"}, {"docs", "show", "x"}, {"docs", "delete", "x"}, {"docs", "retry"}, {"entity", "list"},
-		{"entity", "show", "x"}, {"relation", "show", "x", "y"}, {"graph", "neighbors", "x"}, {"graph", "export"},
+		{"entity", "show", "x"}, {"relation", "show", "x", "y"}, {"entity", "create", "x"}, {"entity", "changes"}, {"entity", "undo", "1"}, {"relation", "delete", "x", "y"}, {"graph", "neighbors", "x"}, {"graph", "export"},
 		{"cache", "stats"}, {"cache", "clear"}, {"query", "x"},
 	} {
 		f := decode[failureDoc](t, b.exits(exitNotFound, append(args, "--json")...))
