@@ -68,12 +68,44 @@ func TestChunksThatAReplacementKeepsAreNotExtractedAgain(t *testing.T) {
 	if got, want := exported(t, db), exported(t, fresh); got != want {
 		t.Errorf("after the replacement:\n%s\nwant\n%s", got, want)
 	}
+	if got, want := fragmentKeys(t, db, "a"), fragmentKeys(t, fresh, "a"); got != want || !strings.Contains(want, "Gleaned 1 0") {
+		t.Errorf("fragments\n%swant\n%s", got, want)
+	}
 	a, _, _ := db.Document("a")
 	b, _, _ := fresh.Document("a")
 	if a.Malformed != b.Malformed || a.Entities != b.Entities || a.Relations != b.Relations || a.Chunks != 4 {
 		t.Errorf("%+v, want as in %+v", a, b)
 	}
 	sound(t, db)
+}
+
+// fragmentKeys lists the place, pass and index of what a document said.
+func fragmentKeys(t *testing.T, db *DB, id string) string {
+	t.Helper()
+	v, err := db.store.View()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer v.Close()
+	doc, _, _, err := v.FindDocument(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	chunks, err := v.CommittedChunks(t.Context(), doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for i := range chunks {
+		for _, f := range chunks[i].Entities {
+			lines = append(lines, fmt.Sprintf("%d %s %d %d\n", f.Key.Order, f.Name, f.Key.Pass, f.Key.Index))
+		}
+		for _, f := range chunks[i].Relations {
+			lines = append(lines, fmt.Sprintf("%d %s-%s %d %d\n", f.Key.Order, f.Src, f.Tgt, f.Key.Pass, f.Key.Index))
+		}
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "")
 }
 
 // What is taken over keeps the answers it was made from, so that they can go
