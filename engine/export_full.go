@@ -28,7 +28,7 @@ func (v *View) ExportFull(w io.Writer) error {
 	out := bufio.NewWriterSize(w, 1<<16)
 	x := &fullExport{view: v, v: v.v, r: newReader(v.v), encode: newLineEncoder(out)}
 	x.page = max(1, vectorPage/(4*max(1, int(v.v.Identity().Dim))))
-	for _, part := range []func() error{x.store, x.documents, x.owners, x.answers, x.metas} {
+	for _, part := range []func() error{x.store, x.overlays, x.documents, x.owners, x.answers, x.metas} {
 		if err := part(); err != nil {
 			return err
 		}
@@ -166,26 +166,22 @@ func (x *fullExport) document(doc format.DocID, row *format.Document, vectors ma
 func (x *fullExport) fragments(doc format.DocID, id string) (lines []fragmentLine, listed bool, err error) {
 	stored := make(map[impliedAt]format.FragmentKey)
 	m := newImplication()
-	err = x.v.DocumentFragments(doc, func(of format.OwnerFragment, f *format.Fragment) error {
+	err = x.v.DocumentFragments(doc, func(df *graphstore.DocumentFragment) error {
+		f := &df.Fragment
+		mention := f.Class == format.ClassImplied && f.Relation == 0
 		l := fragmentLine{
-			Kind: "fragment", Of: of.Kind.String(), Doc: id, Order: of.Key.Order, Pass: of.Key.Pass, Index: of.Key.Index,
+			Kind: "fragment", Of: df.Kind.String(), Doc: id, Order: df.Key.Order, Pass: df.Key.Pass, Index: df.Key.Index,
+			ownerName: ownerName{df.Name, df.Src, df.Tgt}, Mention: mention,
 			Type: f.Type, Description: f.Description, Keywords: f.Keywords, Weight: millionth(f.Weight),
 		}
 		switch {
-		case of.Kind == format.KindEntity:
-			if l.Name, err = x.v.RawEntityName(format.EntityID(of.Owner)); err != nil {
-				return err
-			}
-			if f.Class == format.ClassImplied {
-				stored[impliedAt{l.Name, of.Key.Order}] = of.Key
-				return nil
-			}
-			m.entity(l.Name, of.Key)
+		case f.Class == format.ClassImplied && !mention:
+			stored[impliedAt{df.Name, df.Key.Order}] = df.Key
+			return nil
+		case df.Kind == format.KindEntity:
+			m.entity(l.Name, df.Key)
 		default:
-			if l.Src, l.Tgt, err = x.v.RawEndNames(format.RelationID(of.Owner)); err != nil {
-				return err
-			}
-			m.relation(l.Src, l.Tgt, of.Key)
+			m.relation(l.Src, l.Tgt, df.Key)
 		}
 		lines = append(lines, l)
 		return nil
@@ -286,6 +282,9 @@ func (x *fullExport) owner(kind format.Kind, id uint32) (ownerName, error) {
 }
 
 func (x *fullExport) ref(k format.FragmentKey) (fragmentRef, error) {
+	if k.Doc == 0 { // made by hand
+		return fragmentRef{Order: k.Order}, nil
+	}
 	doc, err := x.r.document(k.Doc)
 	return fragmentRef{doc, k.Order, k.Pass, k.Index}, err
 }

@@ -85,6 +85,8 @@ type jsonlImport struct {
 	rep   JSONLReport
 	stage int // kinds of lines come in an order
 
+	overlays graphstore.Overlays
+
 	doc   *jsonlDocument // whose lines are being read
 	ready []*jsonlDocument
 	size  int // bytes of ready
@@ -100,7 +102,8 @@ type jsonlImport struct {
 
 // Stages of a file, in the order of jsonl.go.
 const (
-	atDocuments = iota
+	atOverlays = iota
+	atDocuments
 	atEntities
 	atRelations
 	atAnswers
@@ -211,6 +214,8 @@ func (im *jsonlImport) lines() error {
 // take uses one line; n lines came before it.
 func (im *jsonlImport) take(kind string, line []byte, n int) error {
 	switch kind {
+	case "alias", "override", "change", "curated":
+		return im.overlayLine(kind, line)
 	case "document":
 		return im.documentLine(line)
 	case "chunk":
@@ -255,6 +260,11 @@ func (im *jsonlImport) enter(stage int, kind string) error {
 	}
 	was := im.stage
 	im.stage = stage
+	if was == atOverlays {
+		if err := im.restoreOverlays(); err != nil {
+			return err
+		}
+	}
 	if was == atDocuments {
 		if err := im.endDocument(); err != nil {
 			return err

@@ -24,8 +24,8 @@ type jsonlDocument struct {
 }
 
 func (im *jsonlImport) documentLine(line []byte) error {
-	if im.stage != atDocuments {
-		return im.in.fail("kind", "documents come before entities")
+	if err := im.enter(atDocuments, "document"); err != nil {
+		return err
 	}
 	if err := im.endDocument(); err != nil {
 		return err
@@ -142,6 +142,9 @@ func (im *jsonlImport) fragmentLine(line []byte) error {
 	}
 	if l.Of == "entity" && (len(l.Keywords) > 0 || l.Weight != 0) {
 		return im.in.fail("keywords", "an entity has neither keywords nor a weight")
+	}
+	if l.Mention && (l.Of != "entity" || l.Type != "" || l.Description != "") {
+		return im.in.fail("mention", "a mention names an entity and says nothing about it")
 	}
 	if l.Of == "relation" && l.Type != "" {
 		return im.in.fail("type", "a relation has none")
@@ -274,7 +277,7 @@ func (im *jsonlImport) commitDocument(doc format.DocID, d *jsonlDocument) error 
 		key := format.FragmentKey{Doc: doc, Order: l.Order, Pass: l.Pass, Index: l.Index}
 		if l.Of == "entity" {
 			c.Entities = append(c.Entities, graphstore.EntityFragment{
-				Name: l.Name, Chunk: chunk, Key: key, Type: l.Type, Description: l.Description,
+				Name: l.Name, Chunk: chunk, Key: key, Type: l.Type, Description: l.Description, Mention: l.Mention,
 			})
 			continue
 		}

@@ -219,6 +219,10 @@ func refreshed(v *graphstore.View, o *jsonlOwner, id uint32) (graphstore.Refresh
 			ref *fragmentRef
 			key *format.FragmentKey
 		}{{&l.First, &job.First}, {&l.Last, &job.Last}} {
+			if at.ref.Doc == "" {
+				*at.key = format.FragmentKey{Order: at.ref.Order}
+				continue
+			}
 			doc, _, ok, err := v.FindDocument(at.ref.Doc)
 			if err != nil {
 				return r, err

@@ -19,6 +19,7 @@ const jsonlVersion = 1
 // Lines of a full export, in the order in which they come:
 //
 //	store
+//	alias, override, change, curated: what people decided
 //	document, its chunk and vector lines, its fragment lines; by acceptance
 //	entity, its summary and vector lines; by name
 //	relation, its summary and vector lines; by source, then target
@@ -94,6 +95,7 @@ type fragmentLine struct {
 	Pass  uint8  `json:"pass"`
 	Index uint16 `json:"index"`
 	ownerName
+	Mention     bool      `json:"mention,omitempty"` // names the entity and says nothing about it
 	Type        string    `json:"type,omitempty"`
 	Description string    `json:"description,omitempty"`
 	Keywords    []string  `json:"keywords,omitempty"`
@@ -124,7 +126,7 @@ type summaryLine struct {
 
 // fragmentRef is a place in canonical order.
 type fragmentRef struct {
-	Doc   string `json:"doc"`
+	Doc   string `json:"doc"` // "" = made by the change of that order
 	Order uint32 `json:"order"`
 	Pass  uint8  `json:"pass"`
 	Index uint16 `json:"index"`

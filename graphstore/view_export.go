@@ -75,25 +75,44 @@ func (v *View) Summaries(kind Kind, owner uint32, fn func(level uint8, first Fra
 	})
 }
 
+// DocumentFragment is one fragment of a document and the raw owner that the
+// document named, whatever people have made of that name since.
+type DocumentFragment struct {
+	Kind     Kind
+	Name     string // entity
+	Src, Tgt string // relation, Src < Tgt by code point
+	Key      FragmentKey
+	Fragment format.Fragment
+}
+
 // DocumentFragments calls fn for what a document contributed, by kind, owner
 // and key, until it returns an error, which is returned as it is. A document
 // that is not committed contributed nothing.
-func (v *View) DocumentFragments(doc DocID, fn func(of format.OwnerFragment, f *format.Fragment) error) error {
+func (v *View) DocumentFragments(doc DocID, fn func(f *DocumentFragment) error) error {
 	var stop error
 	err := v.read(fmt.Sprintf("read fragments of document %d", doc), func(r *rows) error {
 		owners, _, err := r.owners(doc)
 		if err != nil {
 			return err
 		}
-		for _, of := range owners.Fragments {
-			f, ok, err := r.fragment(of.Kind, of.Owner, of.Key)
+		d := &deriver{rows: r, cols: v.st.cols}
+		var f DocumentFragment
+		for i, of := range owners.Fragments {
+			if i == 0 || of.Kind != owners.Fragments[i-1].Kind || of.Owner != owners.Fragments[i-1].Owner {
+				if err := d.nameRaw(&f, of.Kind, of.Owner); err != nil {
+					return err
+				}
+			}
+			var ok bool
+			f.Key = of.Key
+			f.Fragment, ok, err = r.fragment(of.Kind, of.Owner, of.Key)
 			if err == nil && !ok {
 				err = corruptf("document %d contributes a fragment to %s %d that does not exist", doc, of.Kind, of.Owner)
 			}
 			if err != nil {
 				return err
 			}
-			if stop = fn(of, &f); stop != nil {
+			if stop = fn(&f); stop != nil {
 				return nil
 			}
 		}
@@ -101,6 +120,26 @@ func (v *View) DocumentFragments(doc DocID, fn func(of format.OwnerFragment, f *
 	})
 	if stop != nil {
 		return stop
+	}
+	return err
+}
+
+// nameRaw sets whom f is about.
+func (d *deriver) nameRaw(f *DocumentFragment, kind Kind, raw uint32) (err error) {
+	*f = DocumentFragment{Kind: kind}
+	if kind == format.KindEntity {
+		f.Name, err = d.rows.entityName(EntityID(raw))
+		return err
+	}
+	ends, err := d.rawEnds(RelationID(raw))
+	if err != nil {
+		return err
+	}
+	if f.Src, err = d.rows.entityName(ends[0]); err != nil {
+		return err
+	}
+	if f.Tgt, err = d.rows.entityName(ends[1]); f.Src > f.Tgt {
+		f.Src, f.Tgt = f.Tgt, f.Src
 	}
 	return err
 }

@@ -7,37 +7,6 @@ import (
 	"github.com/lightctl/lightrag/format"
 )
 
-// RawEntityName returns the name by which documents mention a raw entity, as
-// DocumentOwners and DocumentFragments number it: of one that belongs to
-// another root, its own.
-func (v *View) RawEntityName(id EntityID) (name string, err error) {
-	if v.st.cols.EntityLive(id) {
-		return v.st.cols.EntityName(id), nil
-	}
-	err = v.read(fmt.Sprintf("read name of entity %d", id), func(r *rows) error {
-		name, err = r.entityName(id)
-		return err
-	})
-	return name, err
-}
-
-// RawEndNames returns the names of the ends of a raw relation, the smaller
-// first.
-func (v *View) RawEndNames(id RelationID) (src, tgt string, err error) {
-	var ends [2]EntityID
-	err = v.read(fmt.Sprintf("read ends of relation %d", id), func(r *rows) error {
-		ends, err = (&deriver{rows: r, cols: v.st.cols}).rawEnds(id)
-		return err
-	})
-	if err == nil {
-		src, err = v.RawEntityName(ends[0])
-	}
-	if err == nil {
-		tgt, err = v.RawEntityName(ends[1])
-	}
-	return min(src, tgt), max(src, tgt), err
-}
-
 // Aliases lists the names that lead to an entity besides its own, in order.
 func (v *View) Aliases(id EntityID) (names []string, err error) {
 	if v.st.n.Aliases == 0 {
