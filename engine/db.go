@@ -24,7 +24,10 @@ type DB struct {
 	ledger  ledger
 	prompt  atomic.Pointer[promptCount] // of the last query
 	scopes  scopes
-	window  window
+
+	resolver resolver // of Options.ResolveEntities
+
+	window window
 
 	progress sync.Mutex // one Options.Progress call at a time
 

@@ -70,6 +70,7 @@ type Report struct {
 	Cached    int       // calls that the cache answered
 	Stale     int       // roots whose vector or summary is still to be made
 	StaleErr  error     // why, if it was tried
+	Merged    int       // entities that Options.ResolveEntities merged into others
 }
 
 // Count returns the number of documents with that status.

@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	maxBlock   = 32 // names of one form that are compared with each other
-	nearest    = 4  // vectors looked at around each entity
-	minCosine  = 0.8
-	minDice    = 0.55
-	checkEvery = 256
+	maxBlock    = 32 // names of one form that are compared with each other
+	nearVectors = 4  // vectors looked at around each entity
+	minCosine   = 0.8
+	minDice     = 0.55
+	checkEvery  = 256
 )
 
 // duplicateFinder collects pairs of entities whose names speak for one thing,
@@ -230,7 +230,7 @@ func (f *duplicateFinder) byVector(ctx context.Context) error {
 		if !ok {
 			continue
 		}
-		hits, err := f.db.index.search(f.v, format.KindEntity, row, nearest+1, minCosine, nil)
+		hits, err := f.db.index.search(f.v, format.KindEntity, row, nearVectors+1, minCosine, nil)
 		if err != nil {
 			return err
 		}

@@ -75,6 +75,14 @@ type Options struct {
 	Prompts     llm.Prompts // texts that models are asked with; zero = the default ones
 	ChunkPolicy ChunkPolicy
 
+	// ResolveEntities merges, at the end of each Insert, entities whose names
+	// differ in case, width, punctuation or spaces alone and whose types do not
+	// contradict, into the one with the most sources. All names go on leading to
+	// it; each merge is in Changes and can be undone, and is not made again then.
+	// What is less certain than that only Duplicates suggests. Which spelling the
+	// merged entity has depends on what came first.
+	ResolveEntities bool
+
 	// SummaryFragments, SummaryTokens and MaxSources shape what is derived and
 	// stay with the store: 0 keeps what it has. Another value derives every
 	// record anew when the store is opened.

@@ -32,6 +32,7 @@ type run struct {
 	progress Progress
 	pace     pace
 	single   bool
+	named    []string // entities that documents of this run have named, with Options.ResolveEntities
 
 	bytesLeft, bytesCut int // of the texts of the call
 }
@@ -131,6 +132,10 @@ func (r *run) process(jobs []*job) error {
 		r.giveBack(j, false)
 	}
 	if err := context.Cause(r.ctx); err != nil {
+		r.db.forgetNames()
+		return err
+	}
+	if err := r.resolveRun(); err != nil {
 		return err
 	}
 	usage, cached, err := r.db.refresh(r.ctx)
@@ -279,6 +284,9 @@ func (r *run) conclude(j *job, results []chunkResult, err error) bool {
 
 func (r *run) documentCommitted(j *job, info graphstore.CommitInfo, c graphstore.Contribution, failures []ChunkFailure) {
 	r.mu.Lock()
+	if r.db.opts.ResolveEntities {
+		r.named = append(r.named, namesOf(&c)...)
+	}
 	rep := &r.report.Documents[j.row]
 	rep.Status = StatusProcessed
 	rep.Chunks = len(j.chunks)

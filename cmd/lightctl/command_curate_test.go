@@ -85,3 +85,36 @@ func TestCurateJSON(t *testing.T) {
 	}
 	b.ok("check", "--deep")
 }
+
+func TestDuplicates(t *testing.T) {
+	b, _, _ := asked(t)
+	b.ok("entity", "create", "ada lovelace", "--type", "person")
+	b.ok("entity", "create", "Ada Lovelaces", "--type", "person")
+	golden(t, "entity_duplicates.txt", b.ok("entity", "duplicates").out)
+	d := b.ok("entity", "duplicates", "--json")
+	list := decode[rows[engine.DuplicateCluster]](t, d)
+	if len(list.Rows) != 1 || list.Rows[0].Target != "Ada Lovelace" || len(list.Rows[0].Members) != 2 || !list.Rows[0].Members[0].Certain {
+		t.Fatalf("%+v", list)
+	}
+	golden(t, "entity_merge_from.txt", b.ok("entity", "merge", "--from", b.file("reviewed.json", d.out)).out)
+	e := decode[entityJSON](t, b.ok("entity", "show", "ada lovelace", "--json"))
+	if e.Name != "Ada Lovelace" || fmt.Sprint(e.Aliases) != "[Ada Lovelaces ada lovelace]" {
+		t.Errorf("%+v", e)
+	}
+	if out := b.ok("entity", "duplicates").out; !strings.Contains(out, "nothing that looks like") {
+		t.Error(out)
+	}
+	// What cannot be merged is reported, and the rest is.
+	file := b.file("other.json", `[{"target":"London","members":[{"name":"nobody"},{"name":"Charles Babbage"}]}]`)
+	got := decode[rows[mergedRow]](t, b.exits(exitNotFound, "entity", "merge", "--from", file, "--json"))
+	if len(got.Rows) != 2 || got.Rows[0].Error == "" || got.Rows[0].Change != 0 || got.Rows[1].Error != "" || got.Rows[1].Change == 0 {
+		t.Errorf("%+v", got)
+	}
+	for _, text := range []string{"", "{}", "[]", `{"rows":[{"target":"","members":[{"name":"x"}]}]}`, `[{"target":"x"}]`, `[{"target":"x","members":[{"name":" "}]}]`, "no json"} {
+		b.exits(exitUsage, "entity", "merge", "--from", b.file("bad.json", text))
+	}
+	b.exits(exitNotFound, "entity", "merge", "--from", "missing.json")
+	b.exits(exitUsage, "entity", "merge", "--from", file, "Ada")
+	b.exits(exitUsage, "entity", "merge")
+	b.exits(exitUsage, "entity", "duplicates", "--min-score", "2")
+}

@@ -30,7 +30,7 @@ func (a *app) entityCommand() *cobra.Command {
 			RunE:  func(_ *cobra.Command, args []string) error { return a.entityShow(args[0]) },
 		},
 		a.entityCreateCommand(), a.entityEditCommand(), a.entityRenameCommand(), a.entityMergeCommand(), a.entityDeleteCommand(),
-		a.undoCommand(), a.changesCommand(),
+		a.duplicatesCommand(), a.undoCommand(), a.changesCommand(),
 	)
 }
 

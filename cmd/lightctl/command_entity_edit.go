@@ -78,14 +78,24 @@ func (a *app) entityRenameCommand() *cobra.Command {
 
 func (a *app) entityMergeCommand() *cobra.Command {
 	var f valueFlags
-	var into, typeBy, descriptionBy string
+	var into, typeBy, descriptionBy, from string
 	c := &cobra.Command{
 		Use:   "merge NAME... [TARGET]",
 		Short: "Let entities show as one",
 		Long: "Let entities show as one: TARGET, the last name or that of --into, which may be new. What documents say\n" +
-			"of any of them, now or later, is said of it, and their relations are its own. Undoing it parts them again.",
-		Args: arguments(1, -1),
+			"of any of them, now or later, is said of it, and their relations are its own. Undoing it parts them again.\n" +
+			"With --from FILE the suggestions of `lightctl entity duplicates --json` that are left in it are applied.",
+		Args: arguments(0, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if from != "" {
+				if len(args) > 0 || into+typeBy+descriptionBy+f.typ+f.description != "" {
+					return usagef("--from FILE stands alone: the file names what is merged")
+				}
+				return a.mergeFrom(cmd, from)
+			}
+			if len(args) == 0 {
+				return usagef("usage: %s", cmd.UseLine())
+			}
 			target := into
 			if !cmd.Flags().Changed("into") {
 				target, args = args[len(args)-1], args[:len(args)-1]
@@ -107,6 +117,7 @@ func (a *app) entityMergeCommand() *cobra.Command {
 		},
 	}
 	f.entity(c)
+	c.Flags().StringVar(&from, "from", "", "apply the clusters in `FILE`, as `lightctl entity duplicates --json` writes them")
 	c.Flags().StringVar(&into, "into", "", "the target")
 	c.Flags().StringVar(&typeBy, "type-by", "", "keep_first or keep_last, of the target and then the others; else documents decide")
 	c.Flags().StringVar(&descriptionBy, "description-by", "", "keep_first or keep_last; else documents decide: concatenate")

@@ -31,6 +31,7 @@ type indexFlags struct {
 	entityTypes []string
 	examples    string
 	extractJSON bool
+	resolve     bool
 }
 
 func (a *app) indexCommand() *cobra.Command {
@@ -73,6 +74,7 @@ func (a *app) indexCommand() *cobra.Command {
 	fl.StringSliceVar(&f.entityTypes, "entity-types", nil, "types to extract, divided by commas")
 	fl.StringVar(&f.examples, "examples", "", "`FILE` whose text is shown to the model as examples of the form")
 	fl.BoolVar(&f.extractJSON, "extract-json", false, "ask the model for JSON instead of rows")
+	fl.BoolVar(&f.resolve, "resolve-entities", false, "merge entities that differ in case, width, punctuation or spaces alone; each merge can be undone")
 	return c
 }
 
@@ -151,7 +153,7 @@ func (a *app) indexOptions(f *indexFlags) (engine.Options, error) {
 	o := engine.Options{
 		Tokenizer: f.tokenizer, ChunkBy: engine.ChunkBy(f.chunkBy), ChunkTokens: f.chunkTokens, ChunkOverlap: none(f.chunkOverlap),
 		Gleaning: none(f.gleaning), MaxExtractTokens: none(f.maxExtract), SummaryFragments: f.summaryFragments(),
-		Language: f.language, EntityTypes: clean(f.entityTypes), JSONExtraction: f.extractJSON,
+		Language: f.language, EntityTypes: clean(f.entityTypes), JSONExtraction: f.extractJSON, ResolveEntities: f.resolve,
 	}
 	if f.chunkBy == "paragraphs" {
 		o.ChunkOverlap = -1

@@ -55,6 +55,7 @@ type reportTotals struct {
 	Relations int `json:"relations"`
 	Malformed int `json:"malformed"`
 	Skipped   int `json:"skipped"`
+	Merged    int `json:"merged,omitempty"` // entities, by --resolve-entities
 }
 
 type usageJSON struct {
@@ -95,6 +96,7 @@ func (r *indexReport) addBatch(batch []input, rep *engine.Report) {
 	}
 	r.LLM.add(rep.Usage, rep.Cached)
 	r.stale = rep.Stale
+	r.Totals.Merged += rep.Merged
 }
 
 // document adds a row, unless the call did not come to it.
@@ -240,6 +242,9 @@ func bySkipReason(lead string, skips []skipped) string {
 // endReport turns a printed report and the error of the run into the exit
 // status, and says on standard error what the report cannot.
 func (a *app) endReport(r *indexReport, err error) error {
+	if r.Totals.Merged > 0 {
+		a.note("%d entities that differed in spelling only were merged; `lightctl entity changes` lists how", r.Totals.Merged)
+	}
 	if r.stale > 0 {
 		a.note("%s or summaries are still to be made; the next `index` or `docs retry` makes them", plural(r.stale, "vector"))
 	}
