@@ -108,18 +108,31 @@ func (f *duplicateFinder) byForm() {
 			slices.SortStableFunc(block, func(a, b format.EntityID) int { return cmp.Compare(f.sources(b), f.sources(a)) })
 			block = block[:maxBlock]
 		}
+		titles := make(map[string]struct{})
+		for _, id := range block {
+			titles[forms[id].Title] = struct{}{}
+		}
+		delete(titles, "")
 		for i, a := range block {
 			for _, b := range block[:i] {
-				f.sameForm(a, b, forms[a], forms[b])
+				x, y := forms[a], forms[b]
+				if alike.TitlesDiffer(x, y) {
+					continue
+				}
+				f.sameForm(a, b, x, y)
+				switch { // "Fezziwig" is Mr. or Mrs. Fezziwig
+				case x.Title == y.Title:
+				case x.Title == "":
+					f.ambiguous(a, b, f.name(a), len(titles))
+				default:
+					f.ambiguous(a, b, f.name(b), len(titles))
+				}
 			}
 		}
 	}
 }
 
 func (f *duplicateFinder) sameForm(a, b format.EntityID, x, y alike.Form) {
-	if alike.TitlesDiffer(x, y) {
-		return
-	}
 	if alike.Key(f.name(a)) == alike.Key(f.name(b)) {
 		if alike.Certain(f.name(a), f.name(b)) {
 			f.add(a, b, 1, true, Evidence{SameSpelling, "case, width, punctuation or spaces"})

@@ -156,6 +156,9 @@ func TestParts(t *testing.T) {
 	if f, l, ok := Ends("Dr. Jon A. Marquez"); !ok || f != "jon" || l != "marquez" {
 		t.Errorf("Ends = %q, %q, %v", f, l, ok)
 	}
+	if f, l, ok := Ends("The Church"); ok {
+		t.Errorf("an article is a part: %q, %q", f, l)
+	}
 	if w, ok := Word("Mr. Marquez"); !ok || w != "marquez" {
 		t.Errorf("Word = %q, %v", w, ok)
 	}

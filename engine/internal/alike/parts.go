@@ -83,7 +83,11 @@ func Word(name string) (string, bool) {
 
 func bareWords(name string) []string {
 	var f Form
-	return f.dropWords(strings.Fields(Key(name)))
+	list := f.dropWords(strings.Fields(Key(name)))
+	if len(list) > 1 && articles[list[0]] {
+		list = list[1:]
+	}
+	return list
 }
 
 // NumbersDiffer reports two names that hold different numbers, in digits of any
