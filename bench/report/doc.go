@@ -1,8 +1,8 @@
 // Command report measures the engine on the synthetic corpus of package
 // workload and prints one row a figure: what an ingest costs, how long one
 // more document takes to become visible in a small and in a large store, what
-// a retrieval costs and how much of the exact result it finds, and what an
-// open store takes.
+// a retrieval costs and how much of the exact result it finds, what deleting a
+// document takes, and what an open store takes.
 //
 //	go run ./bench/report [--quick] [--json] [--dir folder]
 //

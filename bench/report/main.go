@@ -43,7 +43,7 @@ func main() {
 		isQuick = flag.Bool("quick", false, "fewer probes and rounds, within three minutes on two cores")
 		asJSON  = flag.Bool("json", false, "print one JSON object and nothing else")
 		dir     = flag.String("dir", "", "folder for the stores (default: a temporary one)")
-		profile = flag.String("profile", "", "folder for CPU profiles of the ingest, the probes and the retrieval")
+		profile = flag.String("profile", "", "folder for CPU profiles of the ingest, the probes, the deletions and the retrieval")
 		child   = flag.String("open", "", "only open the store in this folder and print what that took (used by the report itself)")
 	)
 	flag.Parse()
@@ -113,6 +113,10 @@ func (c config) run(ctx context.Context) (*measure.Report, error) {
 	}
 	step("one more document")
 	if err := r.visible(ctx, corpus, newProbe(corpus), large, small); err != nil {
+		return nil, err
+	}
+	step("delete")
+	if err := r.forget(ctx, corpus, large); err != nil {
 		return nil, err
 	}
 	step("done")

@@ -81,6 +81,8 @@ func TestTheReportHasAllRows(t *testing.T) {
 		"retrieve mix at 40 chunks: CPU p50":                 "",
 		"recall@40 of entities at 40 chunks":                 ">= 0.95",
 		"recall@40 of relations at 40 chunks":                ">= 0.95",
+		"delete a document at 40 chunks: CPU until visible":  "< 20",
+		"delete a document at 40 chunks: wall until visible": "",
 		"open 40 chunks: wall":                               "",
 		"open 40 chunks: RSS":                                "",
 		"disk 40 chunks: whole store":                        "",
