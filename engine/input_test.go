@@ -179,7 +179,12 @@ func TestBlankNamesAndQuestionsAreRefused(t *testing.T) {
 	}
 	v := db.View()
 	defer v.Close()
-	if _, err := v.Entity("  "); !errors.Is(err, ErrNotFound) && !errors.Is(err, ErrInvalid) {
-		t.Errorf("blank entity: %v", err)
+	for _, name := range []string{"", "   ", "\u3000"} {
+		if _, err := v.Entity(name); !errors.Is(err, ErrInvalid) {
+			t.Errorf("blank entity %q: %v", name, err)
+		}
+		if _, err := v.Relation("a", name); !errors.Is(err, ErrInvalid) {
+			t.Errorf("blank end %q: %v", name, err)
+		}
 	}
 }

@@ -78,9 +78,11 @@ func TestMerging(t *testing.T) {
 			if e.Description != strings.Join(e.Fragments, "<SEP>") {
 				t.Errorf("description %q", e.Description)
 			}
-			r := retrieved(t, db, Query{Text: "x", Mode: Local, LowLevel: []string{tt.entity + " " + e.Description}, CosineThreshold: -1})
-			if !slices.Contains(names(r), e.Name) {
-				t.Errorf("a search does not find it: %v", names(r))
+			for _, mode := range []Mode{Local, Hybrid} {
+				r := retrieved(t, db, Query{Text: tt.entity, Mode: mode, LowLevel: []string{tt.entity + " " + e.Description}, CosineThreshold: -1})
+				if !slices.Contains(names(r), e.Name) {
+					t.Errorf("a %s search does not find it: %v", mode, names(r))
+				}
 			}
 			sound(t, db)
 		})

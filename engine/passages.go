@@ -99,8 +99,12 @@ func (s *search) pickVector(own [][]format.ChunkID) ([]ranked[format.ChunkID], b
 }
 
 // pickWeight gives the first owner max chunks and the last one 1, linearly in
-// between, and what an owner cannot use to the first that can.
+// between, and what an owner cannot use to the first that can. Of none each
+// gets none.
 func pickWeight(own [][]format.ChunkID, max int) []ranked[format.ChunkID] {
+	if max < 1 {
+		return nil
+	}
 	var out []ranked[format.ChunkID]
 	used := make([]int, len(own))
 	left := 0

@@ -59,6 +59,9 @@ func TestPickWeightFollowsTheLinearQuota(t *testing.T) {
 			}
 		})
 	}
+	if got := pickWeight(many(3, 9), 0); len(got) != 0 {
+		t.Errorf("of no chunk each: %v", got)
+	}
 	// Left-over quota is spent after the regular one.
 	if got := chunkIDs(pickWeight([][]format.ChunkID{{1, 2, 3, 4, 5, 6, 7}, {101}, {}}, 5)); !slices.Equal(got, []int{1, 2, 3, 4, 5, 101, 6, 7}) {
 		t.Errorf("order %v", got)

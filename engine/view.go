@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/lightctl/lightrag/format"
 	"github.com/lightctl/lightrag/graphstore"
@@ -96,7 +97,8 @@ type Neighbor struct {
 }
 
 // Entity returns the entity of that name, normalised as names in documents
-// are, or of which it is an alias. Unknown names are ErrNotFound.
+// are, or of which it is an alias. Unknown names are ErrNotFound, blank ones
+// ErrInvalid.
 func (v *View) Entity(name string) (*Entity, error) {
 	id, err := v.entity(name)
 	if err != nil {
@@ -108,6 +110,9 @@ func (v *View) Entity(name string) (*Entity, error) {
 func (v *View) entity(name string) (format.EntityID, error) {
 	if v.err != nil {
 		return 0, v.err
+	}
+	if strings.TrimSpace(name) == "" {
+		return 0, fmt.Errorf("lightrag: %w: blank entity name", ErrInvalid)
 	}
 	id, ok, err := v.v.FindEntity(name)
 	if n := llm.NormalizeName(name); err == nil && !ok && n != name {
