@@ -2,6 +2,7 @@ package graphstore
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 
 	"github.com/lightctl/lightrag/format"
@@ -65,17 +66,35 @@ func (d *deriver) summariesOf(kind Kind, root uint32, out map[summaryKey]*stored
 }
 
 // dropSummaries notes the stored summaries that are no longer part of the
-// tree: one that lost a description must not be kept, let alone served.
-func (n *derived) dropSummaries(c *change, old map[summaryKey]*storedSummary, wanted map[summaryKey][32]byte) {
+// tree: one that lost a description must not be kept, let alone served. One
+// that stays is written anew where its last description is now said elsewhere:
+// no row may name a fragment that is gone.
+func (n *derived) dropSummaries(c *change, old map[summaryKey]*storedSummary, wanted map[summaryKey]covered) {
+	for i := range n.newSummary {
+		job := &n.newSummary[i].Job
+		key := summaryKey{job.Level, job.First}
+		job.Last = wanted[key].last
+		delete(old, key)
+	}
 	for key, s := range old {
 		if s.from != c.owner {
 			continue
 		}
-		if input, ok := wanted[key]; !ok || input != s.Input {
+		w, ok := wanted[key]
+		switch {
+		case !ok || w.input != s.Input:
 			n.oldSummary = append(n.oldSummary, format.AppendSummaryKey(nil, c.kind, c.owner, key.level, key.first))
+		case w.last != s.Last:
+			n.newSummary = append(n.newSummary, DoneSummary{
+				Job:  SummaryJob{Level: key.level, First: key.first, Last: w.last, Input: s.Input},
+				Text: s.Text, Model: s.Model,
+			})
 		}
 	}
 	slices.SortFunc(n.oldSummary, bytes.Compare)
+	slices.SortFunc(n.newSummary, func(a, b DoneSummary) int {
+		return cmp.Or(cmp.Compare(a.Job.Level, b.Job.Level), a.Job.First.Compare(b.Job.First))
+	})
 }
 
 // sum brings the aggregate up to date.

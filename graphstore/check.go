@@ -210,6 +210,11 @@ func (c *checker) owner(row string, ch *change, sources, fresh []ChunkID) error 
 			return err
 		}
 	}
+	if len(ch.next.newSummary) > 0 {
+		if err := c.bad(row, "%d summaries name another last fragment than theirs", len(ch.next.newSummary)); err != nil {
+			return err
+		}
+	}
 	stale, _, err := c.r.stale(ch.kind, ch.owner)
 	if err != nil {
 		return err

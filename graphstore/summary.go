@@ -30,6 +30,12 @@ type summaryKey struct {
 	first FragmentKey
 }
 
+// covered is what a summary stands for, besides its first fragment.
+type covered struct {
+	input [32]byte
+	last  FragmentKey
+}
+
 // node is an item of one level.
 type node struct {
 	first, last FragmentKey
@@ -43,7 +49,7 @@ type node struct {
 type summaries struct {
 	text    string // for the record
 	pending bool
-	wanted  map[summaryKey][32]byte // input of every summary of the tree
+	wanted  map[summaryKey]covered // every summary of the tree
 	jobs    []SummaryJob            // missing ones of the lowest level that misses any
 }
 
@@ -63,7 +69,7 @@ func (p SummaryPolicy) tree(items []item, m Measurer, lookup func(summaryKey, [3
 	for i := range level {
 		level[i].id = sha256.Sum256([]byte(level[i].text))
 	}
-	s := summaries{wanted: make(map[summaryKey][32]byte)}
+	s := summaries{wanted: make(map[summaryKey]covered)}
 	for n := uint8(0); p.full(level, m); n++ {
 		next := make([]node, 0, len(level)/groupMin+1)
 		for len(level) > 0 {
@@ -140,7 +146,7 @@ func (p SummaryPolicy) summarise(s *summaries, level uint8, run []node, m Measur
 		}
 	}
 	key := summaryKey{level, nd.first}
-	s.wanted[key] = nd.id
+	s.wanted[key] = covered{nd.id, nd.last}
 	if s.pending && (len(s.jobs) == 0 || s.jobs[0].Level != level) {
 		return nd, nil // its texts may not be there: a lower level comes first
 	}

@@ -67,7 +67,7 @@ func TestOneMoreDescriptionRemakesOneRunOfEachLevel(t *testing.T) {
 
 func TestShapeOfTheTreeDoesNotDependOnWhatModelsWrite(t *testing.T) {
 	p := SummaryPolicy{Fragments: 8, Tokens: 1200, Join: 1200}
-	shape := func(answer string) map[summaryKey][32]byte {
+	shape := func(answer string) map[summaryKey]covered {
 		s, err := p.tree(numbered(120), runeMeasurer{}, func(summaryKey, [32]byte) (string, bool, error) { return answer, true, nil })
 		if err != nil || s.pending {
 			t.Fatal(s.pending, err)
