@@ -13,10 +13,13 @@ import (
 // chunkResult is what the model said about one chunk.
 type chunkResult struct {
 	records llm.MergedExtraction
-	keys    []answerKey // cached answers it was made from
-	usage   llm.Usage
-	cached  int
-	failed  error // the answer was unusable; the chunk's text is kept
+	// mentions are what a person's deletions left of a chunk that is taken over:
+	// entities that it names without a word about them.
+	mentions []graphstore.EntityFragment
+	keys     []answerKey // cached answers it was made from
+	usage    llm.Usage
+	cached   int
+	failed   error // the answer was unusable; the chunk's text is kept
 }
 
 // extract asks for the entities and relations of one chunk, and once more for
@@ -170,6 +173,11 @@ func contribution(doc format.DocID, chunks []graphstore.Chunk, results []chunkRe
 			c.Entities = append(c.Entities, graphstore.EntityFragment{
 				Name: e.Name, Chunk: chunk.ID, Key: key, Type: e.Type, Description: e.Description,
 			})
+		}
+		for j := range res.mentions {
+			m := &res.mentions[j]
+			key.Pass, key.Index = m.Key.Pass, m.Key.Index
+			c.Entities = append(c.Entities, graphstore.EntityFragment{Mention: true, Name: m.Name, Chunk: chunk.ID, Key: key})
 		}
 		for j := range res.records.Relations {
 			r := &res.records.Relations[j]

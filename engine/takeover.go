@@ -45,6 +45,10 @@ func known(c *graphstore.CommittedChunk) chunkResult {
 	m.Keywords, m.Malformed = c.Keywords, int(c.Malformed)
 	for i := range c.Entities {
 		f := &c.Entities[i]
+		if f.Mention {
+			res.mentions = append(res.mentions, *f)
+			continue
+		}
 		m.Entities = append(m.Entities, llm.PassEntity{Pass: f.Key.Pass, EntityRecord: llm.EntityRecord{
 			Name: strings.Clone(f.Name), Type: f.Type, Description: f.Description, Index: int(f.Key.Index),
 		}})

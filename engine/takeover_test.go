@@ -284,3 +284,41 @@ func TestASmallEditExtractsAtMostThreeChunks(t *testing.T) {
 	}
 	sound(t, db)
 }
+
+// What is taken over is what the document said, by the names that it used,
+// whatever people have made of them; what they deleted stays deleted.
+func TestAReplacementKeepsWhatWasCurated(t *testing.T) {
+	kept := "@e|Jon|person|Jon of one.\n@r|Jon|City|home|He lives there.\n@r|City|Bridge|has|It has one.\n@r|Jon|Ann|knows|They met."
+	one, next := chunksOf("one", kept, "@e|Old|t|Old."), chunksOf("one", kept, "@e|New|t|New.")
+	two := doc("two", "@e|John|person|John of two.", "@r|John|City|work|He works there.")
+	next.Replace = true
+	curate := func(db *DB) {
+		must(t)(db.MergeEntities(t.Context(), []string{"Jon"}, "John", MergeOptions{}))
+		must(t)(db.RenameEntity(t.Context(), "City", "Town", false))
+		must(t)(db.DeleteRelations(t.Context(), [2]string{"Bridge", "City"}))
+		must(t)(db.DeleteEntities(t.Context(), "Ann"))
+	}
+	m := &fakeModel{}
+	db := opened(t, "store", testOptions(m))
+	inserted(t, db, two, one)
+	curate(db)
+	inserted(t, db, next)
+	if got := m.asked(); len(got) != 4 || got[3] != "@e|New|t|New." {
+		t.Errorf("the model was asked about %q", got)
+	}
+	sound(t, db)
+	fresh := opened(t, "fresh", testOptions(&fakeModel{}))
+	inserted(t, fresh, two, next)
+	curate(fresh)
+	got, want := exported(t, db), exported(t, fresh)
+	if got != want || !strings.Contains(want, "Bridge") || strings.Contains(want, "Ann") {
+		t.Errorf("after the replacement:\n%s\nwant\n%s", got, want)
+	}
+	for _, id := range []uint32{2, 1} {
+		must(t)(db.Undo(t.Context(), id))
+		must(t)(fresh.Undo(t.Context(), id))
+	}
+	if got, want := exported(t, db), exported(t, fresh); got != want || !strings.Contains(want, `"Jon"`) {
+		t.Errorf("after undo:\n%s\nwant\n%s", got, want)
+	}
+}

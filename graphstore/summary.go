@@ -50,7 +50,7 @@ type summaries struct {
 	text    string // for the record
 	pending bool
 	wanted  map[summaryKey]covered // every summary of the tree
-	jobs    []SummaryJob            // missing ones of the lowest level that misses any
+	jobs    []SummaryJob           // missing ones of the lowest level that misses any
 }
 
 // tree builds the tree of items. lookup returns the text of a summary if it is

@@ -60,6 +60,9 @@ func (v *View) CommittedChunks(ctx context.Context, doc DocID) (out []CommittedC
 			at[orders[i]] = len(out)
 			out = append(out, c)
 		}
+		d := &deriver{rows: r, cols: v.st.cols}
+		var named DocumentFragment // whom the fragments at hand are about
+		owner := uint32(0)
 		for i, of := range owners.Fragments {
 			if i%1024 == 0 && ctx.Err() != nil {
 				return context.Cause(ctx)
@@ -72,19 +75,25 @@ func (v *View) CommittedChunks(ctx context.Context, doc DocID) (out []CommittedC
 			if !ok || !there {
 				return corruptf("document %d contributes a fragment to %s %d that does not exist", doc, of.Kind, of.Owner)
 			}
-			if f.Class != format.ClassExtracted {
-				continue
+			if f.Class != format.ClassExtracted && (of.Kind != format.KindEntity || f.Relation != 0) {
+				continue // follows from a relation
+			}
+			if of.Kind != named.Kind || of.Owner != owner {
+				if err := d.nameRaw(&named, of.Kind, of.Owner); err != nil {
+					return err
+				}
+				owner = of.Owner
 			}
 			c := &out[j]
 			switch of.Kind {
 			case format.KindEntity:
 				c.Entities = append(c.Entities, EntityFragment{
-					Name: v.EntityName(EntityID(of.Owner)), Chunk: c.ID, Key: of.Key, Type: f.Type, Description: f.Description,
+					Mention: f.Class == format.ClassImplied,
+					Name:    named.Name, Chunk: c.ID, Key: of.Key, Type: f.Type, Description: f.Description,
 				})
 			case format.KindRelation:
-				a, b := v.Ends(RelationID(of.Owner))
 				c.Relations = append(c.Relations, RelationFragment{
-					Src: v.EntityName(a), Tgt: v.EntityName(b), Chunk: c.ID, Key: of.Key,
+					Src: named.Src, Tgt: named.Tgt, Chunk: c.ID, Key: of.Key,
 					Description: f.Description, Keywords: f.Keywords, Weight: f.Weight,
 				})
 			}
