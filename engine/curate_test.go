@@ -106,6 +106,9 @@ func TestCurationErrors(t *testing.T) {
 		"weight": {ErrInvalid, func() (*CurationReport, error) {
 			return db.CreateRelation(ctx, NewRelation{Src: "Jon", Tgt: "X", Weight: -1})
 		}},
+		"weight whose sums overflow": {ErrInvalid, func() (*CurationReport, error) {
+			return db.CreateRelation(ctx, NewRelation{Src: "Jon", Tgt: "X", Weight: 4e12})
+		}},
 		"edit of nothing": {ErrInvalid, func() (*CurationReport, error) { return db.EditEntity(ctx, "Jon", EntityEdit{}) }},
 		"edit of nobody":  {ErrNotFound, func() (*CurationReport, error) { return db.EditEntity(ctx, "nobody", EntityEdit{Type: ptr("x")}) }},
 		"field": {ErrInvalid, func() (*CurationReport, error) {
