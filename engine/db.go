@@ -62,6 +62,7 @@ func Open(dir string, o Options) (*DB, error) {
 		calls:      make(chan struct{}, o.Concurrency),
 		refreshing: make(chan struct{}, 1),
 		claims:     make(map[format.DocID]*claim),
+		resolver:   resolver{busy: make(chan struct{}, 1)},
 		backlog:    true, // of earlier processes
 	}
 	db.window.size = o.ContextWindow

@@ -15,7 +15,7 @@ type gatherFunc func(doc format.DocID, stored []graphstore.Chunk) (graphstore.Co
 // importDocument registers a document and commits the contribution that gather
 // gives for its stored chunks, without asking a model. What it cannot commit
 // it takes back: a document that stays pending would be extracted by the next
-// Insert.
+// Insert. One that an Insert had accepted before stays: it is not the import's.
 func (db *DB) importDocument(ctx context.Context, n graphstore.NewDocument, gather gatherFunc) (graphstore.RegisterResult, error) {
 	if err := db.index.waitLinked(ctx); err != nil {
 		return graphstore.RegisterResult{}, err
@@ -33,13 +33,13 @@ func (db *DB) importDocument(ctx context.Context, n graphstore.NewDocument, gath
 		if mine {
 			db.begun(claim)
 			err = db.commitImported(ctx, res.Doc, gather)
-			if err != nil {
+			if err != nil && res.Status == graphstore.Registered {
 				_, derr := db.store.Delete(context.WithoutCancel(ctx), []format.DocID{res.Doc}, graphstore.DeleteOptions{})
 				if derr != nil && !errors.Is(derr, ErrFailed) {
 					err = errors.Join(err, derr)
 				}
 			}
-			db.release(res.Doc, claim, true)
+			db.release(res.Doc, claim, err == nil || res.Status == graphstore.Registered)
 			return res, err
 		}
 		select { // another call has taken it up: it ends as one that is there, or fails
@@ -55,9 +55,13 @@ func (db *DB) commitImported(ctx context.Context, doc format.DocID, gather gathe
 	if err != nil {
 		return err
 	}
-	stored, err := view.DocumentChunks(doc)
+	d, err := view.Document(doc)
+	var stored []graphstore.Chunk
+	if err == nil {
+		stored, err = view.DocumentChunks(doc)
+	}
 	view.Close()
-	if err != nil {
+	if err != nil || d.Status == format.StatusProcessed { // by the call that had taken it up
 		return err
 	}
 	c, err := gather(doc, stored)

@@ -10,13 +10,14 @@ import (
 )
 
 // spill keeps on disk what an import has read and will need again, so that
-// memory holds a few words per row and no texts. The file has no name as soon
-// as the system allows it.
+// memory holds a few words per row and no texts. The file loses its name at
+// once where the system allows it, so that a crash leaves none behind.
 type spill struct {
-	f    *os.File
-	w    *bufio.Writer
-	size int64
-	buf  []byte
+	f     *os.File
+	named bool // the system does not remove the name of an open file
+	w     *bufio.Writer
+	size  int64
+	buf   []byte
 }
 
 // span is where a spilled value lies.
@@ -30,12 +31,17 @@ func newSpill(dir string) (*spill, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &spill{f: f, w: bufio.NewWriterSize(f, 1<<18)}, nil
+	named := os.Remove(f.Name()) != nil
+	return &spill{f: f, named: named, w: bufio.NewWriterSize(f, 1<<18)}, nil
 }
 
 // close gives the space back.
 func (s *spill) close() error {
-	return errors.Join(s.f.Close(), os.Remove(s.f.Name()))
+	err := s.f.Close()
+	if s.named {
+		err = errors.Join(err, os.Remove(s.f.Name()))
+	}
+	return err
 }
 
 // Write appends raw bytes.

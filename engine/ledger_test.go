@@ -36,12 +36,14 @@ func TestWhatADocumentCostIsInItsRow(t *testing.T) {
 	}
 	inserted(t, db,
 		Document{ID: "a", Chunks: []Chunk{{Order: 3, Content: "@e|A|t|One.\n@cost|100|40|7"}, {Order: 5, Content: "@e|B|t|Two.\n@cost|10|0|1"}}},
-		Document{ID: "b", Text: "@e|C|t|Three.\n@cost|1000|0|50"},
-		Document{ID: "same chunk", Chunks: []Chunk{{Content: "@e|A|t|One.\n@cost|100|40|7"}, {Order: 1, Content: "@e|D|t|Four.\n@cost|5|5|5"}}})
+		Document{ID: "b", Text: "@e|C|t|Three.\n@cost|1000|0|50"})
+	// Which of two documents of one call pays for what both hold is anybody's
+	// guess; one that comes later finds it paid.
+	inserted(t, db, Document{ID: "same chunk", Chunks: []Chunk{{Content: "@e|A|t|One.\n@cost|100|40|7"}, {Order: 1, Content: "@e|D|t|Four.\n@cost|5|5|5"}}})
 	want := map[string]llm.Usage{
 		"a":          {Calls: 2, PromptTokens: 110, CachedTokens: 40, CompletionTokens: 8},
 		"b":          {Calls: 1, PromptTokens: 1000, CompletionTokens: 50},
-		"same chunk": {Calls: 2, PromptTokens: 105, CachedTokens: 45, CompletionTokens: 12},
+		"same chunk": {Calls: 1, PromptTokens: 5, CachedTokens: 5, CompletionTokens: 5},
 	}
 	verify := func(what string) {
 		t.Helper()
@@ -49,14 +51,14 @@ func TestWhatADocumentCostIsInItsRow(t *testing.T) {
 		if err != nil || len(docs) != len(want) {
 			t.Fatal(err, docs)
 		}
-		var sum, free llm.Usage
+		var sum llm.Usage
 		for _, d := range docs {
 			sum = sum.Add(d.Usage)
-			if w := want[d.ID]; d.Usage != w && (d.ID != "same chunk" || d.Usage != (llm.Usage{Calls: 1, PromptTokens: 5, CachedTokens: 5, CompletionTokens: 5})) {
+			if w := want[d.ID]; d.Usage != w {
 				t.Errorf("%s: %s cost %+v, want %+v", what, d.ID, d.Usage, w)
 			}
 		}
-		if sum == free || sum != db.Ledger()["extract"] {
+		if sum != db.Ledger()["extract"] {
 			t.Errorf("%s: documents cost %+v, the ledger says %+v", what, sum, db.Ledger())
 		}
 	}

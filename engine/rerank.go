@@ -50,6 +50,8 @@ func (s *search) rerank(ctx context.Context, r *Result, chunks []ranked[format.C
 	for _, o := range order { // a Reranker of the caller's own is not to be trusted
 		if o.Index < 0 || o.Index >= len(chunks) {
 			err = fmt.Errorf("%s ranked document %d of %d", model.Model(), o.Index, len(chunks))
+		} else if o.Score-o.Score != 0 { // NaN or Inf, which JSON cannot say either
+			err = fmt.Errorf("%s gave document %d the score %v", model.Model(), o.Index, o.Score)
 		}
 	}
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -21,6 +22,7 @@ type byLength struct {
 	calls int
 	fail  error
 	bad   bool // ranks a document that there is not
+	nan   bool // gives a score that is no number
 }
 
 func (b *byLength) Model() string { return "by length" }
@@ -37,6 +39,9 @@ func (b *byLength) Rerank(ctx context.Context, query string, documents []string,
 	}
 	if b.bad {
 		return []llm.Reranked{{Index: len(documents), Score: 1}}, nil
+	}
+	if b.nan {
+		return []llm.Reranked{{Index: 0, Score: math.NaN()}}, nil
 	}
 	out := make([]llm.Reranked, len(documents))
 	for i := range documents {
@@ -132,7 +137,8 @@ func TestAFailingRerankerCostsTheOrderOnly(t *testing.T) {
 	plain := orders(retrieved(t, db, q))
 	for name, fail := range map[string]func(){
 		"error":              func() { b.fail = fmt.Errorf("%w: down", llm.ErrUnavailable) },
-		"index out of range": func() { b.fail, b.bad = nil, true },
+		"index out of range": func() { b.fail, b.bad, b.nan = nil, true, false },
+		"no number":          func() { b.fail, b.bad, b.nan = nil, false, true },
 	} {
 		fail()
 		q.Rerank = RerankAuto
@@ -150,7 +156,7 @@ func TestAFailingRerankerCostsTheOrderOnly(t *testing.T) {
 		t.Errorf("logged %q", l.String())
 	}
 	// A caller who is gone wants no fall-back.
-	b.fail, b.bad = nil, false
+	b.fail, b.bad, b.nan = nil, false, false
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("gone")
 	db.opts.Reranker = cancelling{b, func() { cancel(why) }}

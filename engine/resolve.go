@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync"
+	"sync/atomic"
 
 	"github.com/lightctl/lightrag/engine/internal/alike"
 	"github.com/lightctl/lightrag/format"
@@ -19,28 +19,30 @@ import (
 // so that what a document brings is compared at a cost that does not depend on
 // how much is there.
 type resolver struct {
-	mu   sync.Mutex          // held while names are compared and merged
-	keys map[string][]string // nil: not read yet, or something was missed
+	busy   chan struct{}       // holds one while names are compared and merged, which may ask an embedder
+	keys   map[string][]string // of whom busy is; nil: not read yet
+	missed atomic.Bool         // names came that are not among the keys
 }
 
 // forgetNames has the next run look at all names: one has ended before those of
 // its documents were compared.
-func (db *DB) forgetNames() {
-	db.resolver.mu.Lock()
-	db.resolver.keys = nil
-	db.resolver.mu.Unlock()
-}
+func (db *DB) forgetNames() { db.resolver.missed.Store(true) }
 
 // resolve compares names that commits brought with all others, and merges the
 // certain ones: each merge is a change of its own that can be undone, and what
 // was undone once is not merged again.
 func (db *DB) resolve(ctx context.Context, names []string) (merged int, err error) {
 	r := &db.resolver
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	select {
+	case r.busy <- struct{}{}:
+		defer func() { <-r.busy }()
+	case <-ctx.Done():
+		db.forgetNames()
+		return 0, context.Cause(ctx)
+	}
 	defer func() {
 		if err != nil {
-			r.keys = nil // look at all of them next time
+			db.forgetNames()
 		}
 	}()
 	keys, err := r.add(db, names)
@@ -72,6 +74,9 @@ func (db *DB) resolve(ctx context.Context, names []string) (merged int, err erro
 // add notes names and returns the keys that several of them share, in order:
 // of the new ones, or of all when they are read for the first time.
 func (r *resolver) add(db *DB, names []string) ([]string, error) {
+	if r.missed.Swap(false) {
+		r.keys = nil
+	}
 	if r.keys == nil {
 		v, err := db.store.View()
 		if err != nil {
@@ -82,8 +87,7 @@ func (r *resolver) add(db *DB, names []string) ([]string, error) {
 		for id := range v.Entities() {
 			names = append(names, v.EntityName(id))
 			aliases, err := v.Aliases(id)
-			if err != nil {
-				r.keys = nil
+			if err != nil { // resolve has the next one begin anew
 				return nil, err
 			}
 			names = append(names, aliases...)

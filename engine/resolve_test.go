@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -123,6 +125,27 @@ func TestTheFirstRunLooksAtAllNames(t *testing.T) {
 		t.Errorf("merged %d", rep.Merged)
 	}
 	wantNames(t, db, "Mount Wilson [mount wilson]", "Other")
+}
+
+// A run does not wait for the merges of another one, which ask an embedder, once
+// its context is done; what it could not compare, the next one does.
+func TestACancelledRunDoesNotWaitForMerges(t *testing.T) {
+	db := opened(t, "store", resolving())
+	inserted(t, db, doc("a", "@e|Mount Wilson|place|1."))
+	db.resolver.busy <- struct{}{} // as if another call merged
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := db.resolve(ctx, []string{"x"}); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	db.forgetNames()
+	<-db.resolver.busy
+	db.opts.ResolveEntities = false
+	inserted(t, db, doc("b", "@e|mount wilson|place|2."))
+	db.opts.ResolveEntities = true
+	if rep := inserted(t, db, doc("c", "@e|Other|t|3.")); rep.Merged != 1 {
+		t.Errorf("merged %d", rep.Merged)
+	}
 }
 
 // Being alike to an alias is not being alike to what it leads to: nothing is
