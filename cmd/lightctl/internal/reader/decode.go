@@ -194,7 +194,7 @@ func guess(b []byte) (encoding.Encoding, string) {
 		if err != nil {
 			continue
 		}
-		if canonical, err := htmlindex.Name(enc); err == nil && canonical != "utf-8" && !strings.HasPrefix(canonical, "utf-16") {
+		if canonical, err := htmlindex.Name(enc); err == nil && canonical != "utf-8" && canonical != "replacement" && !strings.HasPrefix(canonical, "utf-16") {
 			return enc, canonical
 		}
 	}

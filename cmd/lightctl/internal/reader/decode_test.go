@@ -104,6 +104,7 @@ func TestMarkupEncodings(t *testing.T) {
 		{"UTF-8 that declares another", "<meta charset=iso-8859-1>Käthe", utf8Text, []byte("<meta charset=iso-8859-1>Käthe")},
 		{"ISO-2022-JP", "<meta charset=iso-2022-jp>" + jis, Encoding{Name: "iso-2022-jp"}, append([]byte("<meta charset=iso-2022-jp>"), encoded(t, "iso-2022-jp", jis)...)},
 		{"a mark beats it", "<meta charset=iso-8859-1>é", Encoding{Name: "utf-16le"}, utf16Of("<meta charset=iso-8859-1>é", false, true)},
+		{"one that nobody decodes", "<meta charset=iso-2022-kr>Käthe", Encoding{"windows-1252", true}, []byte("<meta charset=iso-2022-kr>K\xe4the")},
 		{"undeclared", "<p>Käthe “x”", Encoding{"windows-1252", true}, []byte("<p>K\xe4the \x93x\x94")},
 	} {
 		got, enc, err := markup(c.b)

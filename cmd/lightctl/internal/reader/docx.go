@@ -20,7 +20,7 @@ func readDOCX(r *Reader, _ context.Context, b []byte) (*Text, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &docx{notes: make(map[string]string)}
+	d := &docx{notes: make(map[string]string), marks: make(map[string]string)}
 	rels, err := relations(a, main)
 	if err != nil {
 		return nil, err
@@ -106,9 +106,9 @@ func relations(a *archive, part string) (map[string]string, error) {
 // docx reads one document. Its methods read the children of the element that
 // was just begun, to its end.
 type docx struct {
-	x       *xmlReader
-	notes   map[string]string // "footnote 2" -> its text
-	numbers int               // notes that were cited so far
+	x     *xmlReader
+	notes map[string]string // "footnote 2" -> its text
+	marks map[string]string // of the notes that were cited so far
 }
 
 // readNotes takes in the texts of footnotes or endnotes.

@@ -273,15 +273,20 @@ func (d *docx) properties(p *inline) error {
 	return err
 }
 
-// cite marks a note and puts its text after the paragraph. Separators and
+// cite marks a note and puts its text after the first paragraph that cites it:
+// a file cannot make its text any number of times as long. Separators and
 // references to nothing leave no mark.
 func (d *docx) cite(p *inline, note string) {
 	text := d.notes[note]
 	if text == "" {
 		return
 	}
-	d.numbers++
-	mark := "[^" + strconv.Itoa(d.numbers) + "]"
+	if mark := d.marks[note]; mark != "" {
+		p.b.WriteString(mark)
+		return
+	}
+	mark := "[^" + strconv.Itoa(len(d.marks)+1) + "]"
+	d.marks[note] = mark
 	p.b.WriteString(mark)
 	p.after = append(p.after, paragraph{text: mark + ": " + text, note: true})
 }

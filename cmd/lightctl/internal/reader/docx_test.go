@@ -38,6 +38,7 @@ func TestDOCX(t *testing.T) {
 		{"hyperlink", "<w:p>" + run("see ") + "<w:hyperlink>" + run("there") + "</w:hyperlink></w:p>", "see there"},
 		{"hidden", "<w:p>" + run("seen") + "<w:r><w:rPr><w:vanish/></w:rPr><w:t>no</w:t></w:r><w:r><w:rPr><w:vanish w:val='0'/></w:rPr><w:t>, too</w:t></w:r></w:p>", "seen, too"},
 		{"footnote", "<w:p>" + run("Hooker") + "<w:r><w:footnoteReference w:id='1'/></w:r>" + run(" paid.") + "</w:p>" + par("Next."), "Hooker[^1] paid.\n\n[^1]: Paid in 1906. Twice.\n\nNext."},
+		{"footnote cited twice", "<w:p>" + run("a") + "<w:r><w:footnoteReference w:id='1'/></w:r></w:p><w:p>" + run("b") + "<w:r><w:footnoteReference w:id='1'/></w:r></w:p>", "a[^1]\n\n[^1]: Paid in 1906. Twice.\n\nb[^1]"},
 		{"footnote in a table", table(row(cell("<w:p>" + run("Hooker") + "<w:r><w:footnoteReference w:id='1'/></w:r></w:p>"))), "Hooker[^1]\n\n[^1]: Paid in 1906. Twice."},
 		{"text box once", "<w:p>" + run("Outside") + "<w:r><mc:AlternateContent><mc:Choice Requires='wps'><w:drawing><w:txbxContent>" + par("Boxed") + "</w:txbxContent></w:drawing></mc:Choice><mc:Fallback><w:pict><w:txbxContent>" + par("Boxed") + "</w:txbxContent></w:pict></mc:Fallback></mc:AlternateContent></w:r></w:p>", "Outside\n\nBoxed"},
 		{"contents", "<w:sdt><w:sdtPr><w:docPartObj><w:docPartGallery w:val='Table of Contents'/></w:docPartObj></w:sdtPr><w:sdtContent>" + par("Head 1") + "</w:sdtContent></w:sdt><w:p><w:pPr><w:pStyle w:val='TOC1'/></w:pPr>" + run("Head 1") + "</w:p><w:sdt><w:sdtPr/><w:sdtContent>" + par("Kept") + "</w:sdtContent></w:sdt>", "Kept"},

@@ -34,8 +34,9 @@ func markup(b []byte) (string, Encoding, error) {
 			return Decode(b)
 		}
 		// A declaration that can be read as ASCII is not in UTF-16, nor is
-		// what comes here in UTF-8.
-		if name, err := htmlindex.Name(enc); err == nil && !strings.HasPrefix(name, "utf-") {
+		// what comes here in UTF-8. Of what browsers refuse to decode, the
+		// replacement encoding would leave a single character.
+		if name, err := htmlindex.Name(enc); err == nil && name != "replacement" && !strings.HasPrefix(name, "utf-") {
 			return decodeAs(enc, name, b, false)
 		}
 	}
