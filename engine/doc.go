@@ -60,6 +60,15 @@
 //
 // The embedder of a store is changed by [DB.ReEmbed], atomically.
 //
+// # Curation
+//
+// CreateEntity, EditEntity, RenameEntity, MergeEntities, DeleteEntities and
+// their like for relations change what the graph shows, each in one atomic
+// change that [DB.Changes] lists and, but for a deletion, [DB.Undo] takes back.
+// They lie over what documents say, and stay when documents come and go.
+// [DB.Duplicates] suggests what may be one entity, and Options.ResolveEntities
+// merges what differs in spelling alone.
+//
 // # Concurrency
 //
 // Every method of DB is safe for concurrent use. Readers never wait: Retrieve,
