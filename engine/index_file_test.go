@@ -112,7 +112,7 @@ func TestTheIndexIsSavedInTheBackground(t *testing.T) {
 	inserted(t, db, docs[:12]...)
 	linked(t, db)
 	saved := func() bool { _, err := fs.Stat(fs.PathJoin("store", "idx", "chunk.hnsw")); return err == nil }
-	for end := time.Now().Add(10 * time.Second); !saved(); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !saved(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("never saved")
 		}
@@ -205,7 +205,7 @@ func TestDeadVectorsLeaveTheGraph(t *testing.T) {
 		linked(t, db)
 	}
 	entities := db.index.kinds[0]
-	for end := time.Now().Add(10 * time.Second); entities.graph.Free() == 0; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(time.Minute); entities.graph.Free() == 0; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("nothing was taken out: %+v", entities.graph.Stats())
 		}

@@ -19,7 +19,7 @@ import (
 // linked waits until all vectors are in the graphs.
 func linked(t *testing.T, db *DB) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		if now, slots := marks(db); now == slots {
 			return
 		}

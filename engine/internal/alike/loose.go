@@ -73,7 +73,7 @@ func Loose(name string) Form {
 	list = f.dropWords(list)
 	if n := len(list); n > 0 {
 		last := list[n-1]
-		list[n-1] = f.hangul(f.han(last), n > 1)
+		list[n-1] = f.hangul(f.han(last))
 		if s, ok := singular(list[n-1]); ok {
 			list[n-1] = s
 			f.note(Plural, true)
@@ -137,7 +137,7 @@ func (f *Form) han(w string) string {
 
 // hangul takes a particle, then a title, from the end of a word of Hangul. At
 // least two syllables stay.
-func (f *Form) hangul(w string, second bool) string {
+func (f *Form) hangul(w string) string {
 	if stem, ok := withoutParticle(w); ok {
 		f.note(Particle, true)
 		w = stem
