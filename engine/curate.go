@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -31,7 +32,7 @@ func (db *DB) CreateEntity(ctx context.Context, e NewEntity) (*CurationReport, e
 	if err != nil {
 		return nil, fmt.Errorf("lightrag: create entity %q: %w", e.Name, err)
 	}
-	return db.curate(ctx, "create entity", e.Name, func(names *namer) graphstore.Curation {
+	return db.curate(ctx, "create entity", strconv.Quote(e.Name), func(names *namer) graphstore.Curation {
 		return graphstore.CreateEntity{Name: names.fresh(e.Name), Type: typ, Description: llm.NormalizeDescription(e.Description)}
 	})
 }
@@ -47,7 +48,7 @@ func (db *DB) CreateRelation(ctx context.Context, r NewRelation) (*CurationRepor
 	if err != nil {
 		return nil, fmt.Errorf("lightrag: create relation of %q and %q: %w", r.Src, r.Tgt, err)
 	}
-	return db.curate(ctx, "create relation of", r.Src+" - "+r.Tgt, func(names *namer) graphstore.Curation {
+	return db.curate(ctx, "create relation of", pairText(r.Src, r.Tgt), func(names *namer) graphstore.Curation {
 		return graphstore.CreateRelation{
 			Src: names.known(r.Src), Tgt: names.known(r.Tgt), Description: llm.NormalizeDescription(r.Description),
 			Keywords: curatedKeywords(r.Keywords), Weight: w,
@@ -70,7 +71,7 @@ func (db *DB) EditEntity(ctx context.Context, name string, e EntityEdit) (*Curat
 	if err != nil {
 		return nil, fmt.Errorf("lightrag: edit entity %q: %w", name, err)
 	}
-	return db.curate(ctx, "edit entity", name, func(names *namer) graphstore.Curation {
+	return db.curate(ctx, "edit entity", strconv.Quote(name), func(names *namer) graphstore.Curation {
 		op.Name = names.known(name)
 		return op
 	})
@@ -98,7 +99,7 @@ func (db *DB) EditRelation(ctx context.Context, a, b string, e RelationEdit) (*C
 	if err != nil {
 		return nil, fmt.Errorf("lightrag: edit relation of %q and %q: %w", a, b, err)
 	}
-	return db.curate(ctx, "edit relation of", a+" - "+b, func(names *namer) graphstore.Curation {
+	return db.curate(ctx, "edit relation of", pairText(a, b), func(names *namer) graphstore.Curation {
 		op.Src, op.Tgt = names.known(a), names.known(b)
 		return op
 	})
@@ -109,7 +110,7 @@ func (db *DB) EditRelation(ctx context.Context, a, b string, e RelationEdit) (*C
 // ErrExists if there is an entity of the new name, unless merge is set: then
 // the two become one as MergeEntities has it.
 func (db *DB) RenameEntity(ctx context.Context, from, to string, merge bool) (*CurationReport, error) {
-	return db.curate(ctx, "rename entity", from, func(names *namer) graphstore.Curation {
+	return db.curate(ctx, "rename entity", strconv.Quote(from), func(names *namer) graphstore.Curation {
 		return graphstore.Rename{From: names.known(from), To: names.fresh(to), Merge: merge}
 	})
 }
@@ -136,7 +137,7 @@ func (db *DB) MergeEntities(ctx context.Context, sources []string, target string
 	if err != nil {
 		return nil, fmt.Errorf("lightrag: merge into %q: %w", target, err)
 	}
-	return db.curate(ctx, "merge into", target, func(names *namer) graphstore.Curation {
+	return db.curate(ctx, "merge into", strconv.Quote(target), func(names *namer) graphstore.Curation {
 		op.Sources = nil
 		for _, s := range sources {
 			op.Sources = append(op.Sources, names.known(s))
@@ -153,7 +154,7 @@ func (db *DB) MergeEntities(ctx context.Context, sources []string, target string
 // The error matches ErrNotFound if one of them does not exist; then nothing is
 // deleted.
 func (db *DB) DeleteEntities(ctx context.Context, names ...string) (*CurationReport, error) {
-	return db.curate(ctx, "delete entities", strings.Join(names, ", "), func(n *namer) graphstore.Curation {
+	return db.curate(ctx, "delete entities", strconv.Quote(strings.Join(names, ", ")), func(n *namer) graphstore.Curation {
 		op := graphstore.DeleteEntities{}
 		for _, name := range names {
 			op.Names = append(op.Names, n.known(name))
@@ -241,7 +242,7 @@ func (db *DB) curate(ctx context.Context, op, object string, make func(*namer) g
 	defer db.end()
 	info, err := db.change(ctx, make)
 	if err != nil {
-		return nil, fmt.Errorf("lightrag: %s %q: %w", op, object, err)
+		return nil, fmt.Errorf("lightrag: %s %s: %w", op, object, err)
 	}
 	rep := &CurationReport{Change: info.Change, Resolved: info.Resolved, Gone: Counts{Entities: uint64(info.Entities), Relations: uint64(info.Relations)}}
 	if info.Stale > 0 {
@@ -254,6 +255,9 @@ func (db *DB) curate(ctx context.Context, op, object string, make func(*namer) g
 	}
 	return rep, db.show(rep, info.Shown)
 }
+
+// pairText names a relation in an error.
+func pairText(a, b string) string { return fmt.Sprintf("%q and %q", a, b) }
 
 func (db *DB) change(ctx context.Context, make func(*namer) graphstore.Curation) (info graphstore.CurationInfo, err error) {
 	if err := db.index.waitLinked(ctx); err != nil {

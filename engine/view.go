@@ -157,7 +157,8 @@ func (v *View) Degree(name string) (int, error) {
 }
 
 // Neighbors returns the entities at most hops steps away, nearest first, then
-// in name order, at most limit of them (0 = no limit).
+// in name order, at most limit of them (0 = no limit). Who must know whether
+// there are more asks for one more.
 func (v *View) Neighbors(name string, hops, limit int) ([]Neighbor, error) {
 	start, err := v.entity(name)
 	if err != nil {

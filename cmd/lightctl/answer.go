@@ -223,7 +223,11 @@ func (a *app) printReferences(r *engine.Result) error {
 	for _, ref := range r.References {
 		all = all && !cited[ref.ID]
 	}
-	if err := a.say("\n"); err != nil {
+	head := "\n"
+	if all {
+		head = "\nretrieved, but not cited:\n"
+	}
+	if err := a.say("%s", head); err != nil {
 		return err
 	}
 	for _, ref := range r.References {

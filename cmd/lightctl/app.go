@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/term"
 )
 
@@ -84,7 +86,7 @@ func (a *app) rootCommand() *cobra.Command {
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return a.prepare(cmd) },
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usagef("%s; see %s --help", err, cmd.CommandPath())
+		return usagef("%s; see %s --help", flagText(err), cmd.CommandPath())
 	})
 	f := root.PersistentFlags()
 	f.StringVar(&a.db, "db", "./lightrag.db", "directory of the store (or LIGHTRAG_DB)")
@@ -145,6 +147,24 @@ func group(use, short string, commands ...*cobra.Command) *cobra.Command {
 	}
 	c.AddCommand(commands...)
 	return c
+}
+
+// flagText is what is wrong with a flag, without the names of Go functions.
+func flagText(err error) string {
+	var bad *pflag.InvalidValueError
+	if !errors.As(err, &bad) {
+		return err.Error()
+	}
+	what := "a value of another kind"
+	switch f := bad.GetFlag(); f.Value.Type() {
+	case "int", "count":
+		what = "a whole number"
+	case "float32", "float64":
+		what = "a number"
+	case "bool":
+		what = "true or false"
+	}
+	return fmt.Sprintf("--%s takes %s, not %q", bad.GetFlag().Name, what, bad.GetValue())
 }
 
 func unknownCommand(cmd *cobra.Command, name string) error {

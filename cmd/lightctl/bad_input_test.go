@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -62,7 +63,47 @@ func TestNotesAndTheStoreInADirectory(t *testing.T) {
 	if len(r.Documents) != 1 || len(r.Documents[0].Notes) != 1 || r.Documents[0].Notes[0] != "the encoding is a guess: windows-1252" {
 		t.Errorf("%+v", r.Documents)
 	}
+	if r := b.ok("docs", "show", "a.txt"); !strings.Contains(r.out, "the encoding is a guess: windows-1252") {
+		t.Error(r.out)
+	}
 	if len(r.Skipped) != 1 || r.Skipped[0] != (skipped{"store", "the store"}) {
 		t.Errorf("skipped %+v", r.Skipped)
+	}
+}
+
+func TestMessagesSayWhatToDo(t *testing.T) {
+	b := exportedGraph(t)
+	b.chdir()
+	b.file("a.jsonl", "{}")
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"query", "x", "--top-k", "ten"}, exitUsage, `lightctl: --top-k takes a whole number, not "ten"; see lightctl query --help`},
+		{[]string{"graph", "export", "--limit", "3"}, exitUsage, "lightctl: --limit is for --format html"},
+		{[]string{"graph", "export", "-o", "no/x"}, exitNotFound, "lightctl: write no/x: no such file or directory"},
+		{[]string{"stats", "--db", "a.jsonl"}, exitUsage, "lightctl: a.jsonl cannot be used as a store: not a directory"},
+		{[]string{"entity", "show", "ada lovelace"}, exitNotFound, `lightctl: entity "ada lovelace": not found; did you mean "Ada Lovelace"?`},
+		{[]string{"prompts", "x", "--prompts", "no"}, exitNotFound, "lightctl: --prompts no: no such directory; `lightctl prompts no` makes it"},
+		{[]string{"index", os.DevNull}, exitUsage, "lightctl: /dev/null is not a regular file; - reads standard input"},
+	} {
+		if r := b.exits(c.code, c.args...); strings.TrimSpace(r.err) != c.want {
+			t.Errorf("lightctl %q:\ngot  %s\nwant %s", c.args, r.err, c.want)
+		}
+	}
+}
+
+func TestNeighborsSayWhenThereAreMore(t *testing.T) {
+	b := exportedGraph(t)
+	all := decode[neighborsJSON](t, b.ok("graph", "neighbors", "Ada Lovelace", "--hops", "2", "--json"))
+	if n := len(all.Rows); n < 2 || all.Truncated {
+		t.Fatalf("%+v", all)
+	}
+	for limit := 1; limit <= len(all.Rows); limit++ {
+		some := decode[neighborsJSON](t, b.ok("graph", "neighbors", "Ada Lovelace", "--hops", "2", "--json", "--limit", strconv.Itoa(limit)))
+		if len(some.Rows) != limit || some.Truncated != (limit < len(all.Rows)) || some.Rows[limit-1] != all.Rows[limit-1] {
+			t.Errorf("limit %d: %+v", limit, some)
+		}
 	}
 }

@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -169,6 +171,9 @@ func (a *app) docsShow(id string) error {
 	if d.Usage.Calls > 0 {
 		t.row("model calls", usageText(d.Usage))
 	}
+	for _, k := range slices.Sorted(maps.Keys(d.Metadata)) {
+		t.row(k, d.Metadata[k])
+	}
 	t.row("updated", d.Updated.Format(time.DateTime))
 	if err := t.flush(); err != nil {
 		return err
@@ -278,6 +283,10 @@ func (a *app) docsRetry(cmd *cobra.Command, ids []string) error {
 			Seconds float64      `json:"seconds"`
 		}{rows[*reportRow]{r.Documents}, r.Totals, r.LLM, r.Seconds})
 		if err != nil {
+			return err
+		}
+	} else if len(r.Documents) == 0 {
+		if err := a.say("nothing to retry: no such document failed or is unfinished\n"); err != nil {
 			return err
 		}
 	} else if err := a.printReport(r); err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -200,7 +201,11 @@ func suggestEntity(v *engine.View, name string, err error) error {
 		return len(same) < 3
 	})
 	if names := append(same, near...); len(names) > 0 {
-		return fmt.Errorf("%w; did you mean %q?", err, names[:min(3, len(names))])
+		names = names[:min(3, len(names))]
+		for i, n := range names {
+			names[i] = strconv.Quote(n)
+		}
+		return fmt.Errorf("%w; did you mean %s?", err, strings.Join(names, " or "))
 	}
 	return err
 }

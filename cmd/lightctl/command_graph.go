@@ -1,6 +1,8 @@
 package main
 
 import (
+	"math"
+
 	"github.com/spf13/cobra"
 
 	"github.com/lightctl/lightrag/engine"
@@ -28,17 +30,30 @@ type neighborJSON struct {
 	Degree int     `json:"degree"`
 }
 
+type neighborsJSON struct {
+	rows[neighborJSON]
+	Truncated bool `json:"truncated"` // --limit cut the list
+}
+
 func (a *app) neighbors(name string, hops, limit int) error {
 	if hops < 1 || limit < 0 {
 		return usagef("--hops must be at least 1 and --limit not negative")
 	}
 	return a.view(func(v *engine.View) error {
-		found, err := v.Neighbors(name, hops, limit)
+		ask := limit
+		if limit > 0 && limit < math.MaxInt {
+			ask++ // to know whether there are more
+		}
+		found, err := v.Neighbors(name, hops, ask)
 		if err != nil {
 			return about(name, suggestEntity(v, name, err))
 		}
+		cut := limit > 0 && len(found) > limit
+		if cut {
+			found = found[:limit]
+		}
 		if a.json {
-			out := rows[neighborJSON]{Rows: make([]neighborJSON, len(found))}
+			out := neighborsJSON{rows[neighborJSON]{make([]neighborJSON, len(found))}, cut}
 			for i, n := range found {
 				out.Rows[i] = neighborJSON{n.Name, n.Hops, n.Via, n.Weight, n.Degree}
 			}
@@ -49,6 +64,12 @@ func (a *app) neighbors(name string, hops, limit int) error {
 		for _, n := range found {
 			t.row(n.Hops, n.Name, n.Via, n.Weight, n.Degree)
 		}
-		return t.flush()
+		if err := t.flush(); err != nil {
+			return err
+		}
+		if cut {
+			a.note("there are more: --limit %d cut the list", limit)
+		}
+		return nil
 	})
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"cmp"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -35,9 +36,14 @@ func (a *app) exportCommand() *cobra.Command {
   html     one page that draws the graph, with search, details and a legend; it needs no
            network and opens from a file. It holds the --limit best connected entities`,
 		Args: arguments(0, 0),
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !slices.Contains(exportFormats, e.format) {
 				return usagef("--format %q is not one of %s", e.format, strings.Join(exportFormats, ", "))
+			}
+			for _, flag := range []string{"limit", "title"} {
+				if e.format != "html" && cmd.Flags().Changed(flag) {
+					return usagef("--%s is for --format html", flag)
+				}
 			}
 			if e.limit < 1 {
 				return usagef("--limit must be at least 1")
@@ -122,7 +128,7 @@ func (e *export) isDirectory() bool {
 func writeFile(path string, fill func(io.Writer) error) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".tmp*")
 	if err != nil {
-		return err
+		return fmt.Errorf("write %s: %w", path, bare(err)) // not the temporary name
 	}
 	defer func() {
 		if err != nil {

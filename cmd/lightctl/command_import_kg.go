@@ -38,10 +38,11 @@ func (a *app) importKG(cmd *cobra.Command, f *importFlags, file string) error {
 		return about(file, err)
 	}
 	defer in.Close()
+	fresh := a.noStore()
 	db, err := a.openModels(cmd.Context(), opts)
 	if err != nil {
 		return err
 	}
 	rep, err := db.ImportKG(cmd.Context(), in, engine.KGImport{Name: file})
-	return a.endImport(db, file, rep, err, started)
+	return a.endImport(db, file, rep, err, started, fresh)
 }

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 	"time"
@@ -75,6 +77,7 @@ func (a *app) importLightRAG(cmd *cobra.Command, f *importFlags, o engine.LightR
 	if _, err := os.Stat(dir); err != nil { // before a store is made
 		return about(dir, err)
 	}
+	fresh := a.noStore()
 	p := a.newProgress()
 	defer p.stop()
 	opts.Progress = p.update
@@ -94,11 +97,19 @@ func (a *app) importLightRAG(cmd *cobra.Command, f *importFlags, o engine.LightR
 			}
 		}
 	}
-	return a.endImport(db, dir, rep, err, started)
+	return a.endImport(db, dir, rep, err, started, fresh)
 }
 
-// endImport prints the report of an import and closes the store.
-func (a *app) endImport(db *store, object string, rep *engine.ImportReport, err error, started time.Time) error {
+// noStore reports whether there is nothing yet where the store is to be.
+func (a *app) noStore() bool {
+	_, err := os.Lstat(a.db)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// endImport prints the report of an import and closes the store. A store that
+// this run has made, and of which nothing came because the source cannot be
+// used, is taken away again.
+func (a *app) endImport(db *store, object string, rep *engine.ImportReport, err error, started time.Time, fresh bool) error {
 	out := newImportReport(rep)
 	v := db.View()
 	out.Store = v.Counts()
@@ -110,6 +121,9 @@ func (a *app) endImport(db *store, object string, rep *engine.ImportReport, err 
 		err = cerr
 	}
 	if err != nil {
+		if fresh && out.Store.Documents == 0 && (errors.Is(err, engine.ErrNotFound) || errors.Is(err, engine.ErrInvalid)) {
+			err = errors.Join(err, os.RemoveAll(a.db))
+		}
 		return about(object, err)
 	}
 	out.Seconds = seconds(time.Since(started))

@@ -84,6 +84,14 @@ func TestImportLightRAGOfNothing(t *testing.T) {
 	if r := b.exits(exitNotFound, "import", "lightrag", filepath.Join(b.dir, "none")); !strings.Contains(r.err, "vdb_entities.json") {
 		t.Error(r.err)
 	}
+	b.exits(exitUsage, "import", "kg", b.file("bad.json", "[]"))
+	if _, err := os.Stat(b.env["LIGHTRAG_DB"]); err == nil {
+		t.Error("a failed import left a store")
+	}
+	b.ok("import", "kg", b.file("good.json", `{"entities": [{"entity_name": "Ada"}]}`))
+	b.exits(exitUsage, "import", "kg", b.file("bad.json", "[]"))
+	b.exits(exitNotFound, "import", "lightrag", filepath.Join(b.dir, "none"))
+	b.ok("entity", "show", "Ada") // a store that was there stays
 }
 
 func TestImportKG(t *testing.T) {

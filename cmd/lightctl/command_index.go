@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -131,6 +132,9 @@ func (ix *indexer) add(in input) error {
 	if in.err == nil {
 		ix.seen[in.doc.ID] = in.origin
 		in.doc.Replace = ix.replace
+		if len(in.notes) > 0 { // docs show tells them
+			in.doc.Metadata = map[string]string{"reader": strings.Join(in.notes, "; ")}
+		}
 	}
 	ix.batch = append(ix.batch, in)
 	ix.size += in.size

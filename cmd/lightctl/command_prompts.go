@@ -85,6 +85,9 @@ func (a *app) loadPrompts() (llm.Prompts, error) {
 	switch {
 	case errors.Is(err, llm.ErrInvalid):
 		return p, usagef("--prompts %s: %s", a.promptDir, err)
+	case errors.Is(err, fs.ErrNotExist):
+		text := fmt.Sprintf("--prompts %s: no such directory; `lightctl prompts %s` makes it", a.promptDir, a.promptDir)
+		return p, about(a.promptDir, &plainError{err, text})
 	case err != nil:
 		return p, fmt.Errorf("--prompts %s: %w", a.promptDir, err)
 	}

@@ -156,12 +156,20 @@ func (a *app) showEstimate(e *estimate) error {
 		}
 	}
 	if e.Cost != nil {
-		if err := a.say("about %.2f at the prices given\n", *e.Cost); err != nil {
+		if err := a.say("about %s at the prices given\n", costText(*e.Cost)); err != nil {
 			return err
 		}
 	}
 	return a.say("An estimate in %s tokens of extraction by a language model. What is stored or cached costs nothing and is left out; "+
 		"an answer is taken to be as long as its chunk. Summaries, embeddings and questions come on top. Nothing was stored.\n", e.Tokenizer)
+}
+
+// costText keeps small sums from showing as nothing.
+func costText(c float64) string {
+	if c >= 0.1 || c == 0 {
+		return fmt.Sprintf("%.2f", c)
+	}
+	return fmt.Sprintf("%.2g", c)
 }
 
 // knownText says what an estimate leaves out.

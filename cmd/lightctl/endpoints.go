@@ -35,11 +35,11 @@ const namesEmbedder = "names-embedder"
 func (e *endpoints) register(f *pflag.FlagSet) {
 	f.BoolVar(&e.offline, "offline", false, "no model and no network, even if endpoints are given")
 	f.StringVar(&e.llmURL, "llm-url", "", "OpenAI-compatible server that extracts and answers; keeps the offline embedder")
-	f.StringVar(&e.llmModel, "llm-model", "", "its model")
+	f.StringVar(&e.llmModel, "llm-model", "", "model of --llm-url")
 	f.StringVar(&e.embedURL, "embed-url", "", "OpenAI-compatible server that embeds; fixed for a store until rebuild-index --re-embed changes it")
-	f.StringVar(&e.embedModel, "embed-model", "", "its model")
-	f.IntVar(&e.embedDim, "embed-dim", 0, "components of its vectors (0 = ask the server)")
-	f.IntVar(&e.embedTokens, "embed-max-tokens", 0, "longest text it takes, in tokens; longer ones are cut (0 = what is known of the model)")
+	f.StringVar(&e.embedModel, "embed-model", "", "model of --embed-url")
+	f.IntVar(&e.embedDim, "embed-dim", 0, "components of the vectors of --embed-model (0 = ask the server)")
+	f.IntVar(&e.embedTokens, "embed-max-tokens", 0, "longest text that --embed-model takes, in tokens; longer ones are cut (0 = what is known of the model)")
 }
 
 // check refuses flags that only make sense together.

@@ -135,14 +135,18 @@ func (a *app) describe(err error) failureJSON {
 }
 
 // layers takes out the names of packages that an error came through.
-var layers = strings.NewReplacer(": lightrag: ", ": ", ": llm: ", ": ", ": durable: ", ": ", ": offline: ", ": ")
+var layers = strings.NewReplacer(": lightrag: curate graph: ", ": ", ": lightrag: ", ": ", ": llm: ", ": ", ": durable: ", ": ", ": offline: ", ": ",
+	"\nlightrag: ", "\n", "\nllm: ", "\n")
 
 // message is the text of err without the library's prefixes, which say nothing
 // to somebody who did not write it, and with what to do next.
 func message(err error) string {
-	text := layers.Replace(strings.TrimPrefix(err.Error(), "lightrag: "))
+	text := layers.Replace(strings.TrimPrefix(strings.TrimPrefix(err.Error(), "lightrag: "), "llm: "))
 	if errors.As(err, new(*plainError)) {
 		return text
+	}
+	if errors.Is(err, engine.ErrInvalid) { // the text says what is invalid; that it is, goes without saying
+		text = strings.ReplaceAll(text, "invalid argument: ", "")
 	}
 	switch {
 	case errors.Is(err, context.Canceled):

@@ -89,7 +89,7 @@ func (a *app) explainOpen(err error) error {
 	case errors.Is(err, engine.ErrLocked):
 		return &plainError{err, fmt.Sprintf("the store %s is in use: only one process can open it at a time; wait for the other one or end it", a.db)}
 	case errors.Is(err, engine.ErrInvalid):
-		return &plainError{err, fmt.Sprintf("%s cannot be used as a store: %s", a.db, innermost(err))}
+		return &plainError{err, fmt.Sprintf("%s cannot be used as a store: %s", a.db, strings.TrimSuffix(innermost(err), ": "+engine.ErrInvalid.Error()))}
 	}
 	return err
 }

@@ -111,6 +111,9 @@ func (r *indexReport) document(d *engine.DocumentReport, notes []string) {
 	}
 	if d.Err != nil {
 		row.Error = orNull(message(d.Err))
+		if d.Status == engine.StatusConflict {
+			row.Error = orNull("already stored with another text; --replace puts this one in its place")
+		}
 	}
 	r.row(row)
 }

@@ -83,6 +83,9 @@ func (s *source) addPath(p string) error {
 	if info.IsDir() {
 		return s.addDir(p, id)
 	}
+	if !info.Mode().IsRegular() { // to open a pipe may wait for ever
+		return usagef("%s is not a regular file; - reads standard input", p)
+	}
 	s.add(sourceFile{id: id, name: id, open: func() (fs.File, error) { return os.Open(p) }})
 	return nil
 }
