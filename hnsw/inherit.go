@@ -82,7 +82,7 @@ func (g *Graph) around(c *linker, t *table, slot, old uint32, layer int) bool {
 	c.old = names
 	alive := c.stay[:0]
 	if layer == 0 {
-		names = append(names, g.upkeep.followers[old]...)
+		names = g.namedBy(t, old, names)
 		c.old = names
 	}
 	for _, id := range names {
@@ -113,6 +113,21 @@ func (g *Graph) around(c *linker, t *table, slot, old uint32, layer int) bool {
 		return r.slot() == old || r.slot() == slot || g.upkeep.leaving.has(r.slot())
 	})
 	return len(c.found) > 0
+}
+
+// namedBy appends those of whom it is known that they name slot on layer 0. Some that once did have gone since, and their
+// slots may be anybody's, also of one that has no list.
+func (g *Graph) namedBy(t *table, slot uint32, to []uint32) []uint32 {
+	for _, owner := range g.upkeep.followers[slot] {
+		if g.upkeep.apart.has(owner) {
+			continue
+		}
+		list := t.zero(owner)
+		if slices.Contains(list[1:][:list[0]&^hasTwins], slot) {
+			to = append(to, owner)
+		}
+	}
+	return to
 }
 
 // settle links slot with the best of c.found, in the place of old. On layer 0 it names half as many more as one that is
