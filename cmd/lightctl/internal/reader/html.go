@@ -34,7 +34,7 @@ func readXHTML(_ *Reader, _ context.Context, b []byte) (*Text, error) {
 
 // htmlText returns the title and the visible text of a page.
 func htmlText(page string) (string, error) {
-	root, err := html.Parse(strings.NewReader(page))
+	root, err := parseHTML(page)
 	if err != nil {
 		return "", fmt.Errorf("the page cannot be parsed: %w", err)
 	}

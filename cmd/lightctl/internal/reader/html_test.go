@@ -1,6 +1,8 @@
 package reader
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -65,4 +67,25 @@ func FuzzHTMLText(f *testing.F) {
 			_ = pageText(root, true)
 		}
 	})
+}
+
+// A page cannot make its tree any number of times as large.
+func TestUnclosedElementsAreBounded(t *testing.T) {
+	var open strings.Builder
+	for i := range 400 {
+		fmt.Fprintf(&open, "<b id=%d>", i)
+	}
+	_, err := htmlText("<p>" + open.String() + strings.Repeat("<p>x", 4000))
+	if !errors.Is(err, errMultiplied) {
+		t.Errorf("%v", err)
+	}
+	for name, page := range map[string]string{
+		"closed":   strings.Repeat("<p><b><i>x</i></b>", 20000),
+		"equal":    "<p>" + strings.Repeat("<b>", 400) + strings.Repeat("<p>some words", 20000),
+		"all bold": "<font><b>" + strings.Repeat("<p>some words", 20000),
+	} {
+		if text, err := htmlText(page); err != nil || text == "" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }

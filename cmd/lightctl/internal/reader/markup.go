@@ -56,7 +56,7 @@ func parseXHTML(page string) (*html.Node, error) {
 		return nil, err
 	}
 	if err != nil {
-		return html.Parse(strings.NewReader(page))
+		return parseHTML(page)
 	}
 	return root, nil
 }
