@@ -31,13 +31,13 @@ func reembedStore(t *testing.T, fs vfs.FS, n int) (Options, *DB) {
 
 // counting is an embedder of another dimension that counts the texts it embeds,
 // and may be down.
-func counting(down func(texts int) bool) (*words, *int) {
-	n := new(int)
+func counting(down func(texts int) bool) (*words, *atomic.Int64) {
+	n := new(atomic.Int64) // documents are embedded side by side
 	return &words{name: "other words", dim: 64, hook: func(texts []string, vecs [][]float32) ([][]float32, error) {
-		if down != nil && down(*n+len(texts)) {
+		if down != nil && down(int(n.Load())+len(texts)) {
 			return nil, errors.New("no answer")
 		}
-		*n += len(texts)
+		n.Add(int64(len(texts)))
 		return vecs, nil
 	}}, n
 }
@@ -90,8 +90,8 @@ func TestReEmbedChangesTheEmbedder(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := db.store.Stats()
-	if want := int(c.Entities + c.Relations + c.Chunks); *n != want || last.Done != want || last.Total != want || last.Texts != want || steps < 2 {
-		t.Errorf("%d texts embedded, %d wanted, %d steps, the last %+v", *n, want, steps, last)
+	if want := int(c.Entities + c.Relations + c.Chunks); int(n.Load()) != want || last.Done != want || last.Total != want || last.Texts != want || steps < 2 {
+		t.Errorf("%d texts embedded, %d wanted, %d steps, the last %+v", int(n.Load()), want, steps, last)
 	}
 
 	// What is open goes on with what it has, and cannot write.
@@ -114,7 +114,7 @@ func TestReEmbedChangesTheEmbedder(t *testing.T) {
 	if id := db.Identity(); id.Embedder != "other words" || id.Dim != 64 || id.Tokenizer != "chars4" {
 		t.Errorf("%+v", id)
 	}
-	before := *n
+	before := int(n.Load())
 	sound(t, db)
 	if got := exported(t, db); got != graph {
 		t.Error("the graph changed")
@@ -128,7 +128,7 @@ func TestReEmbedChangesTheEmbedder(t *testing.T) {
 	if n, err := db.store.StaleCount(); err != nil || n != 0 {
 		t.Errorf("%d stale, %v", n, err)
 	}
-	if *n < before {
+	if int(n.Load()) < before {
 		t.Error("the counter went back")
 	}
 	inserted(t, db, doc("late", "@e|Late|t|In time."))
@@ -144,8 +144,8 @@ func TestReEmbedGoesOnAfterACrash(t *testing.T) {
 	c := db.store.Stats()
 	total := int(c.Entities + c.Relations + c.Chunks)
 	e, n := counting(func(texts int) bool { return texts > 2*o.stagePage })
-	if err := db.ReEmbed(t.Context(), e, nil); err == nil || *n != 2*o.stagePage || *n >= total {
-		t.Fatalf("%v after %d texts", err, *n)
+	if err := db.ReEmbed(t.Context(), e, nil); err == nil || int(n.Load()) != 2*o.stagePage || int(n.Load()) >= total {
+		t.Fatalf("%v after %d texts", err, int(n.Load()))
 	}
 	crashed := fs.CrashClone(vfs.CrashCloneCfg{})
 	if err := db.Close(); err != nil {
@@ -164,8 +164,8 @@ func TestReEmbedGoesOnAfterACrash(t *testing.T) {
 	if err := db.ReEmbed(t.Context(), again, nil); err != nil {
 		t.Fatal(err)
 	}
-	if *n+*m != total {
-		t.Errorf("%d and %d texts embedded for %d vectors", *n, *m, total)
+	if int(n.Load())+int(m.Load()) != total {
+		t.Errorf("%d and %d texts embedded for %d vectors", int(n.Load()), int(m.Load()), total)
 	}
 	if err := db.Close(); err != nil {
 		t.Fatal(err)

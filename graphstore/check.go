@@ -9,6 +9,7 @@ import (
 
 	"github.com/lightctl/lightrag/format"
 	"github.com/lightctl/lightrag/graphstore/internal/columns"
+	"github.com/lightctl/lightrag/graphstore/internal/durable"
 )
 
 // maxFindings ends a check: a store with more is not checked, it is mourned.
@@ -19,7 +20,7 @@ var errEnough = errors.New("enough")
 // Check recomputes, on the newest published view, everything that is derived,
 // and compares it with what is stored: counters, columns, aggregates, records,
 // description rows, summaries, adjacency, names, pairs, documents and the
-// presence of vectors. With deep it also reads every block of every segment;
+// presence of vectors. With deep it also reads every cached answer and every block of every segment;
 // without, vectors that are not buffered are taken to be in a segment if there
 // is one. Writers may go on meanwhile. The error is about the check itself.
 func (s *Store) Check(ctx context.Context, deep bool) ([]Finding, error) {
@@ -37,7 +38,7 @@ func (s *Store) Check(ctx context.Context, deep bool) ([]Finding, error) {
 	if errors.Is(err, errEnough) {
 		err = nil
 	}
-	if errors.Is(err, ErrCorrupt) { // a row that does not decode ends the check
+	if err = durable.Classify(err); errors.Is(err, ErrCorrupt) { // a row that does not decode ends the check
 		c.found, err = append(c.found, Finding{"store", err}), nil
 	}
 	return c.found, opError("check", s.dir, err)
@@ -88,7 +89,7 @@ func (c *checker) bad(row, text string, args ...any) error {
 func (c *checker) run(deep bool) error {
 	for _, step := range []func() error{
 		c.counters, c.entities, c.relations, c.overlays, c.strays, c.adjacency, c.chunks, c.allDocuments,
-		func() error { return c.vectors(deep) },
+		func() error { return c.vectors(deep) }, func() error { return c.answers(deep) },
 	} {
 		if err := c.ctx.Err(); err != nil {
 			return err
@@ -98,6 +99,20 @@ func (c *checker) run(deep bool) error {
 		}
 	}
 	return nil
+}
+
+// answers reads the cache of model answers.
+func (c *checker) answers(deep bool) error {
+	if !deep {
+		return nil
+	}
+	return c.r.table(format.TableAnswers, func(_, value []byte) error {
+		var a format.Answer
+		if err := format.DecodeAnswer(value, &a); err != nil {
+			return c.bad("cached answer", "%w", err)
+		}
+		return c.ctx.Err()
+	})
 }
 
 // counters loads the columns anew, which verifies counts and sum.

@@ -48,5 +48,5 @@ func opError(op, object string, err error) error {
 	if object != "" {
 		op += " " + object
 	}
-	return fmt.Errorf("lightrag: %s: %w", op, err)
+	return fmt.Errorf("lightrag: %s: %w", op, durable.Classify(err))
 }

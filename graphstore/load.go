@@ -305,6 +305,9 @@ func (ld *loaded) owners(r *rows, max int) error {
 			continue
 		}
 		if n == 0 {
+			if err := fragments.Error(); err != nil { // they end where the file is damaged
+				return err
+			}
 			return corruptf("%s %d has a record and no fragment", kind, owner)
 		}
 		ld.setOwner(kind, owner, &rec, sources)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"io/fs"
 	"net/http"
@@ -109,6 +110,43 @@ func TestADamagedStoreIsExitCode4(t *testing.T) {
 		t.Errorf("%v: %s", err, r.out)
 	}
 	b.exits(exitCorrupt, "query", "x")
+}
+
+// Wherever a table of the store is damaged, some verb says so with the right exit code, in one line, and none says
+// anything else.
+func TestDamagedTables(t *testing.T) {
+	b, _, _ := asked(t)
+	store := b.env["LIGHTRAG_DB"]
+	tables, err := filepath.Glob(filepath.Join(store, "kv", "*.sst"))
+	if err != nil || len(tables) == 0 {
+		t.Fatalf("no tables: %v", err)
+	}
+	for _, part := range []int{1, 3, 5, 7, 9} {
+		for _, p := range tables {
+			whole, err := os.ReadFile(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			bad := bytes.Clone(whole)
+			bad[len(bad)*part/10] ^= 0x5a
+			if err := os.WriteFile(p, bad, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			for _, verb := range [][]string{{"stats"}, {"docs", "list"}, {"query", "x", "--context-only"}, {"check", "--deep"}} {
+				r := b.run(append(verb, "--quiet")...)
+				if r.code != exitOK && r.code != exitCorrupt || strings.Contains(r.err, "stack") || strings.Contains(r.err, "<") {
+					t.Errorf("%q with %s damaged at %d/10: exit code %d: %s", verb, filepath.Base(p), part, r.code, r.err)
+				}
+				if verb[0] == "check" && r.code == exitOK && part < 9 { // at the end there is padding
+					t.Errorf("check has not found %s damaged at %d/10", filepath.Base(p), part)
+				}
+			}
+			if err := os.WriteFile(p, whole, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	b.ok("check", "--deep")
 }
 
 func TestStatsCheckCacheVersion(t *testing.T) {

@@ -152,7 +152,7 @@ func message(err error) string {
 	case errors.Is(err, context.Canceled):
 		return "interrupted"
 	case errors.Is(err, engine.ErrCorrupt):
-		return text + "; `lightctl check --deep` says what is damaged"
+		return text + "; `lightctl check --deep` lists the damage if the store still opens, else use a copy of it"
 	case errors.Is(err, engine.ErrTooNew):
 		return text + "; use a newer lightctl"
 	case errors.Is(err, llm.ErrAuth):

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"syscall"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -78,10 +79,26 @@ func classify(err error) error {
 	case errors.Is(err, pebble.ErrNotFound):
 		return ErrNotFound
 	case pebble.IsCorruptionError(err):
-		return corrupt("", "database", err)
+		return corrupt("", "database", &brief{err})
 	}
 	return err
 }
+
+// Classify adds the sentinels of this package that err, of an iterator or of
+// the file system, stands for. It is for the last layer above: most reads go
+// through iterators, whose errors are Pebble's own.
+func Classify(err error) error { return classify(err) }
+
+// brief is the first line of an error: Pebble adds stack traces and such to
+// what it says of damage.
+type brief struct{ err error }
+
+func (b *brief) Error() string {
+	text, _, _ := strings.Cut(b.err.Error(), "\n")
+	return text
+}
+
+func (b *brief) Unwrap() error { return b.err }
 
 func isDiskFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || vfs.IsNoSpaceError(err)

@@ -73,7 +73,7 @@ func listener(log *slog.Logger, h *health) *pebble.EventListener {
 		BackgroundError: h.backgroundError,
 		DataCorruption: func(info pebble.DataCorruptionInfo) {
 			// The read or the compaction that met it returns the error.
-			log.Error("damaged table", "info", info.String())
+			log.Error("damaged table", "path", info.Path, "error", &brief{info.Details})
 		},
 		DiskSlow:        func(info pebble.DiskSlowInfo) { log.Warn("slow disk", "info", info.String()) },
 		WriteStallBegin: func(info pebble.WriteStallBeginInfo) { log.Warn("writes stalled", "info", info.String()) },
