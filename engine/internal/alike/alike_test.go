@@ -27,6 +27,8 @@ func TestKey(t *testing.T) {
 		{"이순신", "이순신"},
 		{"計算機 学院", "計算機 学院"},
 		{"Zoë", "zoë"},
+		{"\u13ec", "\u13ec"},
+		{"\uabbc", "\u13ec"},
 		{"…", ""},
 		{"", ""},
 	} {
@@ -174,7 +176,7 @@ func TestParts(t *testing.T) {
 }
 
 func FuzzForms(f *testing.F) {
-	for _, s := range []string{"Mr. Smith", "이순신은", "C++", "the", "-5", "\xff.", "É", "주식회사", "有限公司"} {
+	for _, s := range []string{"Mr. Smith", "이순신은", "C++", "the", "-5", "\xff.", "É", "주식회사", "有限公司", "\u13ec\uabbc"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, name string) {

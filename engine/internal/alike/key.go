@@ -17,7 +17,8 @@ func Key(name string) string {
 	if k, ok := plainKey(name); ok {
 		return k
 	}
-	return words(cases.Fold().String(norm.NFKC.String(name)))
+	// Of Cherokee, the folding of package cases makes small letters of capitals and capitals of small ones.
+	return words(cases.Fold().String(strings.ToLower(norm.NFKC.String(name))))
 }
 
 // plainKey is Key for names of lower-case ASCII letters and digits in single
