@@ -176,7 +176,7 @@ func TestParts(t *testing.T) {
 }
 
 func FuzzForms(f *testing.F) {
-	for _, s := range []string{"Mr. Smith", "이순신은", "C++", "the", "-5", "\xff.", "É", "주식회사", "有限公司", "\u13ec\uabbc"} {
+	for _, s := range []string{"Mr. Smith", "이순신은", "C++", "the", "-5", "\xff.", "É", "주식회사", "有限公司", "\u13ec\uabbc", " \xf2\u0300", "a.\u0300"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, name string) {

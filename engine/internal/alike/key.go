@@ -17,6 +17,21 @@ func Key(name string) string {
 	if k, ok := plainKey(name); ok {
 		return k
 	}
+	k := keyOnce(strings.ToValidUTF8(name, ""))
+	for range maxKeyPasses {
+		next := keyOnce(k)
+		if next == k {
+			break
+		}
+		k = next
+	}
+	return k
+}
+
+// maxKeyPasses bounds what a hostile name can cost: what a pass leaves out can bring together what makes one letter.
+const maxKeyPasses = 4
+
+func keyOnce(name string) string {
 	// Of Cherokee, the folding of package cases makes small letters of capitals and capitals of small ones.
 	return words(cases.Fold().String(strings.ToLower(norm.NFKC.String(name))))
 }
