@@ -111,7 +111,7 @@ func DecodeAliasNameKey(key []byte) (root, name string, err error) {
 		return "", "", err
 	}
 	root, name, ok := strings.Cut(s, "\x00")
-	if !ok {
+	if !ok || root == "" {
 		return "", "", keyError(key, TableAliasNames)
 	}
 	return root, name, nil

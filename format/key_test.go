@@ -13,6 +13,7 @@ import (
 
 // tuple is every part any key has; each codec uses some of them.
 type tuple struct {
+	root  string // of an alias; "" = root
 	a, b  uint32
 	kind  Kind
 	level uint8
@@ -97,8 +98,13 @@ var keyCodecs = []struct {
 		}},
 	{TableAliases, func(d []byte, v tuple) []byte { return AppendAliasKey(d, v.name) },
 		func(k []byte) (v tuple, err error) { v.name, err = DecodeAliasKey(k); return v, err }, byName},
-	{TableAliasNames, func(d []byte, v tuple) []byte { return AppendAliasNameKey(d, "root", v.name) },
-		func(k []byte) (v tuple, err error) { _, v.name, err = DecodeAliasNameKey(k); return v, err }, byName},
+	{TableAliasNames, func(d []byte, v tuple) []byte { return AppendAliasNameKey(d, cmp.Or(v.root, "root"), v.name) },
+		func(k []byte) (v tuple, err error) {
+			if v.root, v.name, err = DecodeAliasNameKey(k); v.root == "root" {
+				v.root = "" // which stands for it
+			}
+			return v, err
+		}, byName},
 	{TableOverrides, func(d []byte, v tuple) []byte { return AppendOverrideKey(d, v.kind, v.name) },
 		func(k []byte) (v tuple, err error) { v.kind, v.name, err = DecodeOverrideKey(k); return v, err },
 		func(a, b tuple) int { return cmp.Or(cmp.Compare(a.kind, b.kind), byName(a, b)) }},
