@@ -26,15 +26,9 @@ func (s *Store) commit(ctx context.Context, p *Prepared) (info CommitInfo, err e
 	if p.used {
 		return info, invalidf("prepared contribution was committed before")
 	}
-	given := make(map[ownerName]*Root, len(p.roots))
-	for _, root := range p.roots {
-		if root.Vector == nil {
-			continue
-		}
-		if err := s.checkVector(root.Vector); err != nil {
-			return info, fmt.Errorf("vector of %s %q%q%q: %w", root.Kind, root.Name, root.Src, root.Tgt, err)
-		}
-		given[ownerName{root.Kind, root.Name, root.Src, root.Tgt}] = root
+	given, err := s.givenVectors(p.roots)
+	if err != nil {
+		return info, err
 	}
 	for i := range p.plan.chunks {
 		if c := &p.plan.chunks[i]; c.vector != nil {
@@ -50,11 +44,7 @@ func (s *Store) commit(ctx context.Context, p *Prepared) (info CommitInfo, err e
 		if err := p.plan.update(ctx, s, tx.base, tx.rows); err != nil {
 			return err
 		}
-		for _, c := range p.plan.changes {
-			if root := given[ownerName{c.kind, c.name, c.src, c.tgt}]; root != nil {
-				c.vector, c.vectorOf = root.Vector, root.TextHash
-			}
-		}
+		given.to(p.plan.changes)
 		p.used = true
 		out, err := tx.plan(&p.plan)
 		if err != nil {
@@ -72,6 +62,34 @@ func (s *Store) commit(ctx context.Context, p *Prepared) (info CommitInfo, err e
 type ownerName struct {
 	kind           Kind
 	name, src, tgt string
+}
+
+// rootVectors are the vectors that a caller has set, by the names of their
+// roots: a plan that is made again has other changes.
+type rootVectors map[ownerName]*Root
+
+// givenVectors returns those of roots. It refuses what cannot be stored.
+func (s *Store) givenVectors(roots []*Root) (rootVectors, error) {
+	given := make(rootVectors, len(roots))
+	for _, root := range roots {
+		if root.Vector == nil {
+			continue
+		}
+		if err := s.checkVector(root.Vector); err != nil {
+			return nil, fmt.Errorf("vector of %s %q%q%q: %w", root.Kind, root.Name, root.Src, root.Tgt, err)
+		}
+		given[ownerName{root.Kind, root.Name, root.Src, root.Tgt}] = root
+	}
+	return given, nil
+}
+
+// to hands them to the changes of their roots.
+func (given rootVectors) to(changes []*change) {
+	for _, c := range changes {
+		if root := given[ownerName{c.kind, c.name, c.src, c.tgt}]; root != nil {
+			c.vector, c.vectorOf = root.Vector, root.TextHash
+		}
+	}
 }
 
 // outcome counts what a plan did.

@@ -155,15 +155,9 @@ func (s *Store) commitCuration(ctx context.Context, p *PreparedCuration) (info C
 	if p.used {
 		return info, invalidf("prepared curation was committed before")
 	}
-	given := make(map[ownerName]*Root, len(p.roots))
-	for _, root := range p.roots {
-		if root.Vector == nil {
-			continue
-		}
-		if err := s.checkVector(root.Vector); err != nil {
-			return info, fmt.Errorf("vector of %s %q%q%q: %w", root.Kind, root.Name, root.Src, root.Tgt, err)
-		}
-		given[ownerName{root.Kind, root.Name, root.Src, root.Tgt}] = root
+	given, err := s.givenVectors(p.roots)
+	if err != nil {
+		return info, err
 	}
 	if err := ctx.Err(); err != nil {
 		return info, err
@@ -180,11 +174,7 @@ func (s *Store) commitCuration(ctx context.Context, p *PreparedCuration) (info C
 		if c.nothing() {
 			return nil
 		}
-		for _, ch := range c.p.changes {
-			if root := given[ownerName{ch.kind, ch.name, ch.src, ch.tgt}]; root != nil {
-				ch.vector, ch.vectorOf = root.Vector, root.TextHash
-			}
-		}
+		given.to(c.p.changes)
 		out, err := tx.plan(c.p)
 		if err != nil {
 			return err

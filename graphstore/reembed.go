@@ -89,18 +89,9 @@ func (s *Store) numberStaged(ctx context.Context) (map[uint64]stagedVersion, err
 	defer st.release()
 	out := make(map[uint64]stagedVersion)
 	var order []uint64
-	var v format.StagedVector
 	d := &deriver{cols: st.cols}
 	err = s.withNewest(func(r *rows) error {
-		lower, _ := format.TableBounds(format.TableStaged)
-		return r.scan(lower, func(key, value []byte) (bool, error) {
-			kind, owner, err := format.DecodeStagedKey(key)
-			if err == nil {
-				err = format.DecodeStagedVector(value, &v)
-			}
-			if err != nil {
-				return false, err
-			}
+		return r.staged(func(kind Kind, owner uint32, v *format.StagedVector) (bool, error) {
 			if d.live(kind, owner) || kind == format.KindChunk && st.cols.ChunkLive(ChunkID(owner)) {
 				out[ownerKey(kind, owner)] = stagedVersion{hash: v.TextHash}
 				order = append(order, ownerKey(kind, owner))
@@ -125,20 +116,27 @@ func (s *Store) numberStaged(ctx context.Context) (map[uint64]stagedVersion, err
 	return out, err
 }
 
+// staged calls fn for each staged vector, which is lent, until it returns false.
+func (r *rows) staged(fn func(kind Kind, owner uint32, v *format.StagedVector) (bool, error)) error {
+	var v format.StagedVector
+	lower, _ := format.TableBounds(format.TableStaged)
+	return r.scan(lower, func(key, value []byte) (bool, error) {
+		kind, owner, err := format.DecodeStagedKey(key)
+		if err == nil {
+			err = format.DecodeStagedVector(value, &v)
+		}
+		if err != nil {
+			return false, err
+		}
+		return fn(kind, owner, &v)
+	})
+}
+
 // stagedVectors yields the vectors that have a version. The vector is lent.
 func (s *Store) stagedVectors(staged map[uint64]stagedVersion, failed *error) iter.Seq[format.BufferedVector] {
 	return func(yield func(format.BufferedVector) bool) {
 		*failed = s.withNewest(func(r *rows) error {
-			var v format.StagedVector
-			lower, _ := format.TableBounds(format.TableStaged)
-			return r.scan(lower, func(key, value []byte) (bool, error) {
-				kind, owner, err := format.DecodeStagedKey(key)
-				if err == nil {
-					err = format.DecodeStagedVector(value, &v)
-				}
-				if err != nil {
-					return false, err
-				}
+			return r.staged(func(kind Kind, owner uint32, v *format.StagedVector) (bool, error) {
 				to, ok := staged[ownerKey(kind, owner)]
 				if !ok || to.hash != v.TextHash {
 					delete(staged, ownerKey(kind, owner)) // it was staged again meanwhile
