@@ -64,6 +64,24 @@ func (a *app) curate(ctx context.Context, object string, fn func(db *engine.DB) 
 	return rep, nil
 }
 
+// change runs one change and prints the record that it has made.
+func (a *app) change(ctx context.Context, object string, fn func(db *engine.DB) (*engine.CurationReport, error)) error {
+	rep, err := a.curate(ctx, object, fn)
+	if err != nil {
+		return err
+	}
+	return a.showChange(rep)
+}
+
+// remove runs one change that takes something away, and says of what.
+func (a *app) remove(ctx context.Context, object, status string, names []string, fn func(db *engine.DB) (*engine.CurationReport, error)) error {
+	rep, err := a.curate(ctx, object, fn)
+	if err != nil {
+		return err
+	}
+	return a.showRemoved(rep, status, names...)
+}
+
 func changeOf(rep *engine.CurationReport) changeJSON {
 	return changeJSON{rep.Change, rep.Resolved, rep.Stale}
 }
@@ -123,13 +141,9 @@ func (a *app) undoCommand() *cobra.Command {
 			if err != nil {
 				return usagef("%q is not the number of a change; see lightctl entity changes", args[0])
 			}
-			rep, err := a.curate(cmd.Context(), args[0], func(db *engine.DB) (*engine.CurationReport, error) {
+			return a.remove(cmd.Context(), args[0], "undone", []string{args[0]}, func(db *engine.DB) (*engine.CurationReport, error) {
 				return db.Undo(cmd.Context(), uint32(id))
 			})
-			if err != nil {
-				return err
-			}
-			return a.showRemoved(rep, "undone", args[0])
 		},
 	}
 }

@@ -15,13 +15,9 @@ func (a *app) entityCreateCommand() *cobra.Command {
 		Short: "Make an entity that no document needs to name",
 		Args:  arguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			rep, err := a.curate(cmd.Context(), args[0], func(db *engine.DB) (*engine.CurationReport, error) {
+			return a.change(cmd.Context(), args[0], func(db *engine.DB) (*engine.CurationReport, error) {
 				return db.CreateEntity(cmd.Context(), engine.NewEntity{Name: args[0], Type: f.typ, Description: f.description})
 			})
-			if err != nil {
-				return err
-			}
-			return a.showChange(rep)
 		},
 	}
 	f.entity(c)
@@ -42,13 +38,9 @@ func (a *app) entityEditCommand() *cobra.Command {
 		Args:  arguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			e := engine.EntityEdit{Type: given(cmd, "type", f.typ), Description: given(cmd, "description", f.description), Reset: f.fields()}
-			rep, err := a.curate(cmd.Context(), args[0], func(db *engine.DB) (*engine.CurationReport, error) {
+			return a.change(cmd.Context(), args[0], func(db *engine.DB) (*engine.CurationReport, error) {
 				return db.EditEntity(cmd.Context(), args[0], e)
 			})
-			if err != nil {
-				return err
-			}
-			return a.showChange(rep)
 		},
 	}
 	f.entity(c)
@@ -63,13 +55,9 @@ func (a *app) entityRenameCommand() *cobra.Command {
 		Short: "Give an entity another name; the old one leads to it",
 		Args:  arguments(2, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			rep, err := a.curate(cmd.Context(), args[0], func(db *engine.DB) (*engine.CurationReport, error) {
+			return a.change(cmd.Context(), args[0], func(db *engine.DB) (*engine.CurationReport, error) {
 				return db.RenameEntity(cmd.Context(), args[0], args[1], merge)
 			})
-			if err != nil {
-				return err
-			}
-			return a.showChange(rep)
 		},
 	}
 	c.Flags().BoolVar(&merge, "merge", false, "merge with the entity of that name, if there is one")
@@ -107,13 +95,9 @@ func (a *app) entityMergeCommand() *cobra.Command {
 				TypeBy: engine.MergeStrategy(typeBy), DescriptionBy: engine.MergeStrategy(descriptionBy),
 				Type: given(cmd, "type", f.typ), Description: given(cmd, "description", f.description),
 			}
-			rep, err := a.curate(cmd.Context(), target, func(db *engine.DB) (*engine.CurationReport, error) {
+			return a.change(cmd.Context(), target, func(db *engine.DB) (*engine.CurationReport, error) {
 				return db.MergeEntities(cmd.Context(), args, target, o)
 			})
-			if err != nil {
-				return err
-			}
-			return a.showChange(rep)
 		},
 	}
 	f.entity(c)
@@ -132,13 +116,9 @@ func (a *app) entityDeleteCommand() *cobra.Command {
 			"entities that were related to them. It cannot be undone. If one does not exist, nothing is removed.",
 		Args: arguments(1, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			rep, err := a.curate(cmd.Context(), strings.Join(args, ", "), func(db *engine.DB) (*engine.CurationReport, error) {
+			return a.remove(cmd.Context(), strings.Join(args, ", "), "deleted", args, func(db *engine.DB) (*engine.CurationReport, error) {
 				return db.DeleteEntities(cmd.Context(), args...)
 			})
-			if err != nil {
-				return err
-			}
-			return a.showRemoved(rep, "deleted", args...)
 		},
 	}
 }

@@ -32,15 +32,11 @@ func (a *app) relationCreateCommand() *cobra.Command {
 		Short: "Relate two entities",
 		Args:  arguments(2, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			rep, err := a.curate(cmd.Context(), args[0]+" - "+args[1], func(db *engine.DB) (*engine.CurationReport, error) {
+			return a.change(cmd.Context(), args[0]+" - "+args[1], func(db *engine.DB) (*engine.CurationReport, error) {
 				return db.CreateRelation(cmd.Context(), engine.NewRelation{
 					Src: args[0], Tgt: args[1], Description: f.description, Keywords: f.keywordList(), Weight: f.weight,
 				})
 			})
-			if err != nil {
-				return err
-			}
-			return a.showChange(rep)
 		},
 	}
 	f.relation(c)
@@ -58,13 +54,9 @@ func (a *app) relationEditCommand() *cobra.Command {
 				Description: given(cmd, "description", f.description), Keywords: given(cmd, "keywords", f.keywordList()),
 				Weight: given(cmd, "weight", f.weight), Reset: f.fields(),
 			}
-			rep, err := a.curate(cmd.Context(), args[0]+" - "+args[1], func(db *engine.DB) (*engine.CurationReport, error) {
+			return a.change(cmd.Context(), args[0]+" - "+args[1], func(db *engine.DB) (*engine.CurationReport, error) {
 				return db.EditRelation(cmd.Context(), args[0], args[1], e)
 			})
-			if err != nil {
-				return err
-			}
-			return a.showChange(rep)
 		},
 	}
 	f.relation(c)
@@ -79,13 +71,9 @@ func (a *app) relationDeleteCommand() *cobra.Command {
 		Args:  arguments(2, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := args[0] + " - " + args[1]
-			rep, err := a.curate(cmd.Context(), name, func(db *engine.DB) (*engine.CurationReport, error) {
+			return a.remove(cmd.Context(), name, "deleted", []string{name}, func(db *engine.DB) (*engine.CurationReport, error) {
 				return db.DeleteRelations(cmd.Context(), [2]string{args[0], args[1]})
 			})
-			if err != nil {
-				return err
-			}
-			return a.showRemoved(rep, "deleted", name)
 		},
 	}
 }
