@@ -74,13 +74,10 @@ func (f *duplicateFinder) pairs(ctx context.Context) ([]*duplicatePair, error) {
 // add notes evidence for a pair. The strongest kind of likeness of names gives
 // the score; it comes first.
 func (f *duplicateFinder) add(a, b format.EntityID, score float64, certain bool, e Evidence) {
-	if x, y := f.sources(a), f.sources(b); cmp.Or(cmp.Compare(y, x), cmp.Compare(f.name(a), f.name(b))) > 0 {
-		a, b = b, a
-	}
-	key := [2]format.EntityID{a, b}
+	key := f.key(a, b)
 	p := f.found[key]
 	if p == nil {
-		p = &duplicatePair{target: a, member: b}
+		p = &duplicatePair{target: key[0], member: key[1]}
 		f.found[key] = p
 	}
 	p.certain = p.certain || certain
@@ -264,6 +261,7 @@ func (f *duplicateFinder) byVector(ctx context.Context) error {
 	return nil
 }
 
+// key puts the target of a pair first: the one with more sources.
 func (f *duplicateFinder) key(a, b format.EntityID) [2]format.EntityID {
 	if x, y := f.sources(a), f.sources(b); cmp.Or(cmp.Compare(y, x), cmp.Compare(f.name(a), f.name(b))) > 0 {
 		a, b = b, a

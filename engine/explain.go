@@ -160,29 +160,14 @@ func (s *search) explainSearch(r *Result) error {
 	return err
 }
 
-// explainEntities notes the candidates before they are cut; tokens prices one.
+// explainEntities notes the candidates before they are cut.
 func (s *search) explainEntities(r *Result) {
 	if !s.q.Explain {
 		return
 	}
-	x, m := &r.Explain.Entities, s.db.cost
-	x.Found, x.Budget.Limit = len(s.entities), s.q.MaxEntityTokens
-	sum := 0
-	for i, e := range s.entities {
-		line := lineTokens(s, format.KindEntity, s.entities, i)
-		if sum += line; i >= explainMost {
-			x.Omitted++
-			continue
-		}
-		c := Candidate{
-			Name: s.view.EntityName(e.id), Origin: "keywords", Score: e.score, Degree: s.view.Degree(e.id), Tokens: m.cost(line, 1),
-		}
-		if e.score == 0 {
-			c.Origin = "relation"
-		}
-		x.Candidates = append(x.Candidates, c)
-	}
-	x.Budget.Before = m.cost(sum, len(s.entities))
+	explainOwners(s, &r.Explain.Entities, format.KindEntity, s.entities, s.q.MaxEntityTokens, "relation", func(id format.EntityID) Candidate {
+		return Candidate{Name: s.view.EntityName(id), Degree: s.view.Degree(id)}
+	})
 }
 
 // explainRelations is explainEntities for relations.
@@ -190,30 +175,40 @@ func (s *search) explainRelations(r *Result) {
 	if !s.q.Explain {
 		return
 	}
-	x, m := &r.Explain.Relations, s.db.cost
-	x.Found, x.Budget.Limit = len(s.relations), s.q.MaxRelationTokens
+	explainOwners(s, &r.Explain.Relations, format.KindRelation, s.relations, s.q.MaxRelationTokens, "entity", func(id format.RelationID) Candidate {
+		a, b := s.view.Ends(id)
+		weight := s.view.Weight(id)
+		if s.filter.byDocuments() {
+			weight = s.filter.excerpt(format.KindRelation, uint32(id)).Weight
+		}
+		return Candidate{
+			Name: s.view.EntityName(a) + " - " + s.view.EntityName(b), Degree: s.view.Degree(a) + s.view.Degree(b),
+			Weight: float64(weight) / format.WeightScale,
+		}
+	})
+}
+
+// explainOwners notes ranked owners of a kind and what their lines cost. Those
+// without a score came by way of the other kind, via; describe begins the
+// candidate of one.
+func explainOwners[T ~uint32](s *search, x *StageExplained, kind format.Kind, list []ranked[T], limit int, via string, describe func(T) Candidate) {
+	m := s.db.cost
+	x.Found, x.Budget.Limit = len(list), limit
 	sum := 0
-	for i, e := range s.relations {
-		line := lineTokens(s, format.KindRelation, s.relations, i)
+	for i, e := range list {
+		line := lineTokens(s, kind, list, i)
 		if sum += line; i >= explainMost {
 			x.Omitted++
 			continue
 		}
-		a, b := s.view.Ends(e.id)
-		weight := s.view.Weight(e.id)
-		if s.filter.byDocuments() {
-			weight = s.filter.excerpt(format.KindRelation, uint32(e.id)).Weight
-		}
-		c := Candidate{
-			Name: s.view.EntityName(a) + " - " + s.view.EntityName(b), Origin: "keywords", Score: e.score, Tokens: m.cost(line, 1),
-			Degree: s.view.Degree(a) + s.view.Degree(b), Weight: float64(weight) / format.WeightScale,
-		}
+		c := describe(e.id)
+		c.Origin, c.Score, c.Tokens = "keywords", e.score, m.cost(line, 1)
 		if e.score == 0 {
-			c.Origin = "entity"
+			c.Origin = via
 		}
 		x.Candidates = append(x.Candidates, c)
 	}
-	x.Budget.Before = m.cost(sum, len(s.relations))
+	x.Budget.Before = m.cost(sum, len(list))
 }
 
 // kept notes how many candidates the budget left, and their tokens.

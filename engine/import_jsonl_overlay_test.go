@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"reflect"
 	"strings"
 	"testing"
 
@@ -86,12 +85,6 @@ func TestFullExportKnowsEveryFieldOfOverlays(t *testing.T) {
 		{format.AliasEdit{}, "Name Before After"},
 		{format.OverrideEdit{}, "Kind Owner Before After"},
 	} {
-		var names []string
-		for _, f := range reflect.VisibleFields(reflect.TypeOf(c.row)) {
-			names = append(names, f.Name)
-		}
-		if got := strings.Join(names, " "); got != c.known {
-			t.Errorf("%T has the fields %s; the full export knows %s", c.row, got, c.known)
-		}
+		knowsFields(t, c.row, c.known)
 	}
 }
