@@ -222,7 +222,7 @@ func (h *hasher) word(w string) {
 func (h *hasher) run(w string, sc script) {
 	h.prev = 0
 	if sc == scriptHangul {
-		w, _ = splitParticle(w)
+		w, _ = SplitParticle(w)
 	}
 	faint := float32(1)
 	if sc == scriptHiragana || sc == scriptHangul && koreanStop[w] {

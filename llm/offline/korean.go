@@ -31,9 +31,10 @@ var (
 	koreanPersonV = strings.Fields(`태어났 태어난 태어나 출생 사망 별세 졸업 결혼`)
 )
 
-// splitParticle cuts a particle off a word of Hangul. The stem keeps at least
-// two syllables.
-func splitParticle(w string) (stem, particle string) {
+// SplitParticle cuts a grammatical particle off a word of Hangul, where it
+// follows a syllable that it can follow. The stem keeps at least two syllables;
+// particle is empty when there is none, or the word is known to be whole.
+func SplitParticle(w string) (stem, particle string) {
 	if koreanWhole[w] || len(w) < 9 {
 		return w, ""
 	}
@@ -91,7 +92,7 @@ func analyseKorean(w string) koreanWord {
 	if strings.HasSuffix(w, "다") || len(w) < 6 {
 		return koreanWord{verbal: true}
 	}
-	stem, p := splitParticle(w)
+	stem, p := SplitParticle(w)
 	if koreanStop[stem] {
 		return koreanWord{verbal: true}
 	}
@@ -165,7 +166,7 @@ func (x *extraction) koreanPhrase(si int32, k int) int {
 func hasTopic(words []koreanWord, toks []token, end int) bool {
 	p := words[len(words)-1].particle
 	if p == "" && end > 0 && toks[end-1].script == scriptHangul {
-		_, p = splitParticle(toks[end-1].text)
+		_, p = SplitParticle(toks[end-1].text)
 	}
 	return p == "은" || p == "는" || p == "이" || p == "가"
 }

@@ -6,6 +6,8 @@ import (
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/lightctl/lightrag/llm/offline"
 )
 
 // A Change names what Loose left out of a name.
@@ -40,11 +42,6 @@ var (
 	hangulLegal  = strings.Fields("주식회사 유한회사 재단법인 사단법인")
 	hanLegal     = strings.Fields("股份有限公司 有限责任公司 有限公司 株式会社 有限会社 公司")
 	hanTitles    = strings.Fields("先生 女士 小姐 教授 博士 总统 總統 さん 氏 様")
-
-	// By the syllable before: any, one with a final consonant, one without.
-	particles       = strings.Fields("에서는 에게서 에게는 까지는 부터는 에서 에게 까지 부터 에는 에도 보다 처럼 마다 의 에 도 만")
-	particlesClosed = strings.Fields("으로서 으로써 으로는 으로 이라는 이라고 이며 이나 은 이 을 과")
-	particlesOpen   = strings.Fields("로서 로써 로는 라는 라고 는 가 를 와 로")
 )
 
 func set(list string) map[string]bool {
@@ -138,8 +135,9 @@ func (f *Form) han(w string) string {
 // hangul takes a particle, then a title, from the end of a word of Hangul. At
 // least two syllables stay.
 func (f *Form) hangul(w string) string {
-	if stem, ok := withoutParticle(w); ok {
-		f.note(Particle, true)
+	if hangulOnly(w) {
+		stem, particle := offline.SplitParticle(w)
+		f.note(Particle, particle != "")
 		w = stem
 	}
 	for _, s := range hangulTitles {
@@ -150,27 +148,6 @@ func (f *Form) hangul(w string) string {
 		}
 	}
 	return w
-}
-
-func withoutParticle(w string) (string, bool) {
-	if !hangulOnly(w) {
-		return w, false
-	}
-	for i, list := range [][]string{particles, particlesClosed, particlesOpen} {
-		for _, p := range list {
-			stem, ok := strings.CutSuffix(w, p)
-			if !ok || len(stem) < 6 { // two syllables
-				continue
-			}
-			r := []rune(stem)
-			final := (r[len(r)-1] - 0xac00) % 28 // 0: no final consonant; 8: ㄹ
-			if i == 1 && final == 0 || i == 2 && final != 0 && !(strings.HasPrefix(p, "로") && final == 8) {
-				continue
-			}
-			return stem, true
-		}
-	}
-	return w, false
 }
 
 func hangulOnly(w string) bool {
