@@ -1,0 +1,41 @@
+// Command train makes the tables that package offline embeds, out of the text
+// of Debian packages. It fetches a package once with apt-get download and
+// unpacks it with dpkg-deb, so it runs on Debian and its kin, needs no root, and
+// installs nothing:
+//
+//	go run ./llm/offline/train sources    # fetches the packages, lists them
+//
+// Equal package versions give equal tables, byte for byte, on every platform
+// and with any number of processors.
+package main
+
+import (
+	"fmt"
+	"os"
+)
+
+const usage = `usage: train COMMAND [flags]
+
+  sources    fetch the packages that the tables are made from, and list them
+
+Every command takes -h.`
+
+// run does what args say and returns the error that the command ends with.
+func run(args []string) error {
+	if len(args) == 0 {
+		return fmt.Errorf("no command\n%s", usage)
+	}
+	switch name, rest := args[0], args[1:]; name {
+	case "sources":
+		return sources(rest)
+	default:
+		return fmt.Errorf("unknown command %q\n%s", name, usage)
+	}
+}
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "train:", err)
+		os.Exit(1)
+	}
+}
