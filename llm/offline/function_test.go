@@ -1,0 +1,28 @@
+package offline
+
+import "testing"
+
+func TestFunctionWords(t *testing.T) {
+	for _, c := range []struct {
+		text, word string
+		want       bool
+	}{
+		{"Who founded the club?", "Who", true},
+		{"Who founded the club?", "the", true},
+		{"Who founded the club?", "founded", false},
+		{"What's new?", "What's", true},
+		{"What’s new?", "What’s", true},
+		{"Where is the WHO?", "WHO", false},
+		{"WHERE IS THE WHO?", "WHO", true},
+		{"the war", "war", false},
+		{"Wo war der Krieg und wer gewann ihn?", "war", true},
+		{"이순신은 무엇을 했나요?", "무엇을", true},
+		{"이순신은 무엇을 했나요?", "이순신은", false},
+		{"", "", true},
+		{"42", "42", false},
+	} {
+		if got := FunctionWords(c.text)(c.word); got != c.want {
+			t.Errorf("in %q, %q: %v", c.text, c.word, got)
+		}
+	}
+}
