@@ -21,6 +21,10 @@
 //
 //     go run ./bench/ann [--quick] [--json]
 //
+//   - quality is the command that measures what retrieval finds, against gold:
+//
+//     go run ./bench/quality [--quick] [--json]
+//
 // # Benchmarks
 //
 //	go test ./bench -run '^$' -bench . [-short]
@@ -35,6 +39,6 @@
 // The model answers at once, so a figure is what the engine adds to the time
 // of a model, not the time of an ingest with one. The vectors of the workload
 // are sums of hashed words: beyond the first few ranks they are near ties,
-// which is the worst case for an approximate index. Nothing here says
-// anything about the quality of answers.
+// which is the worst case for an approximate index. Only quality says anything
+// about what is found, and nothing here about the quality of answers.
 package bench

@@ -98,7 +98,7 @@ func (a *app) rootCommand() *cobra.Command {
 	a.endpoints.register(f)
 	root.AddCommand(
 		a.demoCommand(), a.indexCommand(), a.queryCommand(), a.docsCommand(), a.entityCommand(), a.relationCommand(),
-		a.graphCommand(), a.importCommand(), a.statsCommand(), a.checkCommand(), a.cacheCommand(), a.promptsCommand(),
+		a.graphCommand(), a.importCommand(), a.statsCommand(), a.checkCommand(), a.evalCommand(), a.cacheCommand(), a.promptsCommand(),
 		a.rebuildCommand(), a.versionCommand(),
 	)
 	return root

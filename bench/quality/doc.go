@@ -1,0 +1,21 @@
+// Command quality measures what retrieval finds, against gold and without a
+// judge, and prints one row a figure.
+//
+//	go run ./bench/quality [--quick] [--json]
+//
+// Questions of several hops: 100 of MuSiQue (Trivedi et al., TACL 2022) over
+// 1,890 passages, of which 237 are gold, from the recorded data in
+// $LIGHTRAG_SHARED. The passages are indexed twice: with what a language model
+// was recorded to extract from them, and with the offline extractor; each passage
+// is one document of one chunk. Every mode ranks passages, beside a plain BM25
+// that shares no code with the engine. Package eval says what recall, all-gold
+// and the intervals are.
+//
+// Embedder: 40 pairs of paraphrases, from the recorded data, and the questions of
+// perl's FAQ with their answers, where perl-doc is installed
+// (apt-get install perl-doc). A question's answer is ranked among all answers by
+// the embedder, by BM25, and by both.
+//
+// The goals are part of the rows. Rows whose data is missing say so. With --quick
+// the settings that were tried are left out.
+package main

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/lightctl/lightrag/engine/eval"
+	"github.com/lightctl/lightrag/llm"
+)
+
+// pair is a text and the one text of all others that means the same or answers
+// it.
+type pair struct{ question, answer string }
+
+// paraphrases are 40 hand-written pairs that share hardly a word, read from the
+// script that evaluated a prototype.
+func paraphrases(shared string) ([]pair, error) {
+	name := filepath.Join(shared, "prototypes", "offline-embedder", "mkeval.py.txt")
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	_, rest, ok := strings.Cut(string(b), "\npairs=")
+	_, rest, ok2 := strings.Cut(rest, "'''")
+	list, _, ok3 := strings.Cut(rest, "'''")
+	if !ok || !ok2 || !ok3 {
+		return nil, fmt.Errorf("%s holds no list of pairs", name)
+	}
+	var pairs []pair
+	for line := range strings.Lines(strings.TrimSpace(list)) {
+		q, a, ok := strings.Cut(strings.TrimSpace(line), " ||| ")
+		if !ok {
+			return nil, fmt.Errorf("%s: %q is no pair", name, line)
+		}
+		pairs = append(pairs, pair{q, a})
+	}
+	return pairs, nil
+}
+
+// errNoFAQ says how to get the questions of perl.
+var errNoFAQ = errors.New("perlfaq is not installed: apt-get install perl-doc")
+
+var (
+	podIndex  = regexp.MustCompile(`X<[^>]*>`)
+	podFormat = regexp.MustCompile(`[A-Z]<{1,2}\s*([^<>|]*\|)?([^<>]*?)\s*>{1,2}`)
+	podHead1  = regexp.MustCompile(`(?m)^=head1 `)
+	podHead2  = regexp.MustCompile(`(?m)^=head2 `)
+)
+
+// perlfaq pairs the questions of the FAQ of perl with the beginnings of their
+// answers, without code, as the script of the prototype does.
+func perlfaq() ([]pair, error) {
+	dirs, _ := filepath.Glob("/usr/share/perl/5.*.*/pod") // not the link 5.*, which leads to one of them
+	if len(dirs) == 0 {
+		return nil, errNoFAQ
+	}
+	files, _ := filepath.Glob(filepath.Join(slices.Max(dirs), "perlfaq[1-9].pod"))
+	if len(files) == 0 {
+		return nil, errNoFAQ
+	}
+	slices.Sort(files)
+	var pairs []pair
+	for _, name := range files {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		for _, part := range podHead2.Split(string(b), -1)[1:] {
+			question, body, _ := strings.Cut(part, "\n")
+			body = podHead1.Split(body, 2)[0]
+			clean := func(s string) string {
+				return podFormat.ReplaceAllString(podIndex.ReplaceAllString(s, ""), "$2")
+			}
+			var lines []string
+			for _, l := range strings.Split(clean(body), "\n") {
+				if l == "" || !strings.ContainsRune(" \t=", rune(l[0])) {
+					lines = append(lines, l)
+				}
+			}
+			body = strings.Join(strings.Fields(strings.Join(lines, " ")), " ")
+			if runes := []rune(body); len(runes) > 120 {
+				pairs = append(pairs, pair{strings.TrimSpace(clean(question)), string(runes[:min(1000, len(runes))])})
+			}
+		}
+	}
+	return pairs, nil
+}
+
+// scores are those of every answer for every question.
+type scores [][]float64
+
+func embedScores(ctx context.Context, e llm.Embedder, pairs []pair) (scores, error) {
+	var questions, answers []string
+	for _, p := range pairs {
+		questions, answers = append(questions, p.question), append(answers, p.answer)
+	}
+	qs, err := e.Embed(ctx, questions, llm.PurposeQuery)
+	if err != nil {
+		return nil, err
+	}
+	as, err := e.Embed(ctx, answers, llm.PurposeDocument)
+	if err != nil {
+		return nil, err
+	}
+	s := make(scores, len(qs))
+	for i, q := range qs {
+		s[i] = make([]float64, len(as))
+		for j, a := range as {
+			for c := range q {
+				s[i][j] += float64(float64(q[c]) * float64(a[c]))
+			}
+		}
+	}
+	return s, nil
+}
+
+func lexicalScores(pairs []pair) scores {
+	var corpus []eval.Passage
+	for i, p := range pairs {
+		corpus = append(corpus, eval.Passage{ID: strconv.Itoa(i), Text: p.answer})
+	}
+	b := eval.NewBM25(corpus)
+	s := make(scores, len(pairs))
+	for i, p := range pairs {
+		s[i] = b.Scores(p.question)
+	}
+	return s
+}
+
+// rankConstant is that of reciprocal rank fusion (Cormack, Clarke and Buettcher,
+// SIGIR 2009).
+const rankConstant = 60
+
+// fuse adds the reciprocal ranks of two rankings; an answer without a lexical
+// score is in the first alone.
+func fuse(vectors, lexical scores) scores {
+	out := make(scores, len(vectors))
+	for i := range out {
+		out[i] = make([]float64, len(vectors[i]))
+		for _, s := range [2][]float64{vectors[i], lexical[i]} {
+			order := make([]int, len(s))
+			for j := range order {
+				order[j] = j
+			}
+			slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(s[y], s[x]) })
+			for rank, j := range order {
+				if &s[0] == &vectors[i][0] || s[j] > 0 {
+					out[i][j] += 1 / float64(rankConstant+rank+1)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// reciprocalRanks returns 1/rank of the right answer of each question. Among
+// answers that score alike it stands in the middle.
+func (s scores) reciprocalRanks() eval.Values {
+	v := make(eval.Values, len(s))
+	for i := range s {
+		rank := 1.0
+		for j, x := range s[i] {
+			switch d := x - s[i][i]; {
+			case j == i:
+			case d > 1e-7:
+				rank++
+			case d > -1e-7:
+				rank += 0.5
+			}
+		}
+		v[i] = 1 / rank
+	}
+	return v
+}
