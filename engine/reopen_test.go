@@ -242,7 +242,8 @@ func TestAStoreOfANewerFormatIsRefused(t *testing.T) {
 	if err := fs.Remove(fs.PathJoin("store", "SEAL")); err != nil && !errors.Is(err, os.ErrNotExist) {
 		t.Fatal(err)
 	}
-	kv, err := pebble.Open(fs.PathJoin("store", "kv"), &pebble.Options{FS: fs, FormatMajorVersion: pebble.FormatNewest, Logger: quiet{}})
+	kv, err := pebble.Open(fs.PathJoin("store", "kv"), &pebble.Options{FS: fs, FormatMajorVersion: pebble.FormatNewest, Logger: quiet{},
+		Merger: &pebble.Merger{Name: "lightrag.postings"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,18 +8,19 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/RoaringBitmap/roaring/v2"
 )
 
-var update = flag.Bool("update", false, "rewrite testdata/v1; only before version 1 is frozen")
+var update = flag.Bool("update", false, "rewrite testdata/v2; only before version 2 is frozen")
 
-// golden returns the bytes of a file of version 1, after writing it if asked.
+// golden returns the bytes of a file of version 2, after writing it if asked.
 func golden(t *testing.T, name string, b []byte) []byte {
 	t.Helper()
-	path := filepath.Join("testdata", "v1", name)
+	path := filepath.Join("testdata", "v2", name)
 	if *update {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
@@ -63,7 +64,7 @@ func TestGoldenRecords(t *testing.T) {
 				t.Fatalf("%v: %+v", err, v)
 			}
 			if !bytes.Equal(enc, b) {
-				t.Fatal("version 1 is written in another way")
+				t.Fatal("version 2 is written in another way")
 			}
 		})
 	}
@@ -81,7 +82,7 @@ func TestGoldenSegments(t *testing.T) {
 			}
 			// How planes are compressed may change with the compressor.
 			if codec == CodecRaw && (!bytes.Equal(enc, b) || s.SegmentRow() != named) {
-				t.Fatal("version 1 is written in another way")
+				t.Fatal("version 2 is written in another way")
 			}
 			if codec == CodecPlanes {
 				methods := map[byte]bool{}
@@ -104,6 +105,20 @@ func TestGoldenSeal(t *testing.T) {
 	b, got := golden(t, "seal.bin", enc), new(Seal)
 	if err := DecodeSeal(b, got); err != nil || !reflect.DeepEqual(got, sampleSeal()) || !bytes.Equal(b, enc) {
 		t.Fatal(err, got)
+	}
+}
+
+func TestGoldenPostings(t *testing.T) {
+	for _, name := range []string{"list", "words"} {
+		want := postingSamples()[name]
+		enc, err := AppendPostings(nil, want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := golden(t, "postings-"+name+".bin", enc)
+		if got, err := decodePostings(b); err != nil || !slices.Equal(got, want) || !bytes.Equal(b, enc) {
+			t.Fatal(name, err)
+		}
 	}
 }
 

@@ -3,8 +3,8 @@ package format
 import "encoding/binary"
 
 // Keys sort, as bytes, like the tuples they are made of: a table byte, then
-// big-endian integers of fixed width. A string is always the last part, so it
-// stands raw and needs no terminator. Every Append function appends one key to
+// big-endian integers of fixed width. A string stands raw; one that is not the
+// last part holds no NUL and ends with one. Every Append function appends one key to
 // dst and returns the extended slice; none fails.
 
 var be = binary.BigEndian
@@ -191,6 +191,21 @@ func AppendSegmentKey(dst []byte, uuid [16]byte) []byte {
 // AppendAnswerKey appends the key of an Answer row.
 func AppendAnswerKey(dst []byte, hash [32]byte) []byte {
 	return append(append(dst, byte(TableAnswers)), hash[:]...)
+}
+
+// MaxTermBytes is the length of the longest term that a postings key holds.
+const MaxTermBytes = 255
+
+// AppendPostingsKey appends the key of the row that says which owners of a
+// shard, as PostingsShard numbers them, have a term: 1 to MaxTermBytes bytes
+// without NUL.
+func AppendPostingsKey(dst []byte, kind Kind, term string, shard uint32) []byte {
+	return be.AppendUint16(append(AppendPostingsPrefix(dst, kind, term), byte(shard>>16)), uint16(shard))
+}
+
+// AppendPostingsPrefix appends the common prefix of the rows of a term.
+func AppendPostingsPrefix(dst []byte, kind Kind, term string) []byte {
+	return append(append(append(dst, byte(TablePostings), byte(kind)), term...), 0)
 }
 
 // AppendMetaKey appends the key of a named row of the meta table.

@@ -1,6 +1,9 @@
 package format
 
-import "strings"
+import (
+	"bytes"
+	"strings"
+)
 
 // Decoders of keys are strict: the table byte and the length must be right.
 // Their errors match ErrCorrupt.
@@ -188,6 +191,15 @@ func DecodeAnswerKey(key []byte) (hash [32]byte, err error) {
 	b, err := keyBody(key, TableAnswers, 32)
 	copy(hash[:], b)
 	return hash, err
+}
+
+// DecodePostingsKey is the inverse of AppendPostingsKey. The term aliases key.
+func DecodePostingsKey(key []byte) (kind Kind, term []byte, shard uint32, err error) {
+	end := len(key) - 4 // of the term: a NUL and the shard follow
+	if end < 3 || end > 2+MaxTermBytes || key[0] != byte(TablePostings) || bytes.IndexByte(key[2:], 0) != end-2 {
+		return 0, nil, 0, keyError(key, TablePostings)
+	}
+	return Kind(key[1]), key[2:end], uint32(key[end+1])<<16 | uint32(be.Uint16(key[end+2:])), nil
 }
 
 // DecodeMetaKey is the inverse of AppendMetaKey.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -137,6 +138,21 @@ var keyCodecs = []struct {
 	{TableAnswers, func(d []byte, v tuple) []byte { return AppendAnswerKey(d, v.hash) },
 		func(k []byte) (v tuple, err error) { v.hash, err = DecodeAnswerKey(k); return v, err },
 		func(a, b tuple) int { return bytes.Compare(a.hash[:], b.hash[:]) }},
+	{TablePostings, func(d []byte, v tuple) []byte {
+		term := cmp.Or(v.root, "t"+strings.ReplaceAll(v.name, "\x00", "\x01"))
+		return AppendPostingsKey(d, v.kind, term, v.b&0xffffff)
+	}, func(k []byte) (v tuple, err error) {
+		kind, term, shard, err := DecodePostingsKey(k)
+		name, ok := strings.CutPrefix(string(term), "t")
+		if v.kind, v.b = kind, shard; ok {
+			v.name = strings.ReplaceAll(name, "\x01", "\x00")
+		} else {
+			v.root = string(term)
+		}
+		return v, err
+	}, func(a, b tuple) int {
+		return cmp.Or(cmp.Compare(a.kind, b.kind), byName(a, b), cmp.Compare(a.b&0xffffff, b.b&0xffffff))
+	}},
 	{TableMeta, func(d []byte, v tuple) []byte { return AppendMetaKey(d, v.name) },
 		func(k []byte) (v tuple, err error) { v.name, err = DecodeMetaKey(k); return v, err }, byName},
 	{TablePairs, func(d []byte, v tuple) []byte { return AppendPairKey(d, EntityID(v.a), EntityID(v.b)) },

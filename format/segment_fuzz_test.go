@@ -63,7 +63,7 @@ func addSegments(f *testing.F, add func(b []byte)) {
 	for _, codec := range codecs() {
 		b, _ := smallSegment(f, codec)
 		add(b)
-		file, err := os.ReadFile(filepath.Join("testdata", "v1", "segment-"+codec.String()+".gvs"))
+		file, err := os.ReadFile(filepath.Join("testdata", "v2", "segment-"+codec.String()+".gvs"))
 		if err != nil {
 			f.Fatal(err)
 		}

@@ -32,6 +32,7 @@ const (
 	TableSegments      Table = 'S' // uuid -> SegmentRow
 	TableStaged        Table = 'w' // kind, owner -> StagedVector
 	TableAnswers       Table = 'q' // hash -> Answer
+	TablePostings      Table = 'i' // kind, term, shard -> postings
 	TableMeta          Table = 'm' // name -> Counters, Identity, versions
 )
 
@@ -46,7 +47,8 @@ var tableNames = [...]struct {
 	{TableSummaries, "summaries"}, {TableAliases, "aliases"}, {TableAliasNames, "alias names"},
 	{TableOverrides, "overrides"}, {TableMembers, "members"}, {TableGroups, "groups"}, {TableHistory, "history"},
 	{TableStale, "stale"}, {TableAdjacency, "adjacency"}, {TableBuffered, "buffered vectors"},
-	{TableSegments, "segments"}, {TableStaged, "staged vectors"}, {TableAnswers, "answers"}, {TableMeta, "meta"},
+	{TableSegments, "segments"}, {TableStaged, "staged vectors"}, {TableAnswers, "answers"},
+	{TablePostings, "postings"}, {TableMeta, "meta"},
 }
 
 // Tables returns every table of this version, in the order of the list above.

@@ -3,10 +3,10 @@ package format
 // Versions of the store's format. A store carries two numbers: the version
 // that wrote it, and the oldest version that can still read it.
 const (
-	// FormatVersion is what this code writes.
-	FormatVersion uint32 = 1
+	// FormatVersion is what this code writes. Version 2 added postings.
+	FormatVersion uint32 = 2
 	// MinRead is the oldest store version that this code reads.
-	MinRead uint32 = 1
+	MinRead uint32 = 2
 	// RecordVersion is the first byte of every encoded record. It changes
 	// only when fields change their meaning: added fields do not change it.
 	RecordVersion byte = 1

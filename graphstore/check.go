@@ -20,7 +20,8 @@ var errEnough = errors.New("enough")
 // Check recomputes, on the newest published view, everything that is derived,
 // and compares it with what is stored: counters, columns, aggregates, records,
 // description rows, summaries, adjacency, names, pairs, documents and the
-// presence of vectors. With deep it also reads every cached answer and every block of every segment;
+// presence of vectors. With deep it also reads every cached answer and every
+// block of every segment, and cuts every text into terms to compare the postings;
 // without, vectors that are not buffered are taken to be in a segment if there
 // is one. Writers may go on meanwhile. The error is about the check itself.
 func (s *Store) Check(ctx context.Context, deep bool) ([]Finding, error) {
@@ -90,6 +91,7 @@ func (c *checker) run(deep bool) error {
 	for _, step := range []func() error{
 		c.counters, c.entities, c.relations, c.overlays, c.strays, c.adjacency, c.chunks, c.allDocuments,
 		func() error { return c.vectors(deep) }, func() error { return c.answers(deep) },
+		func() error { return c.postings(deep) },
 	} {
 		if err := c.ctx.Err(); err != nil {
 			return err

@@ -250,6 +250,7 @@ func (tx *txn) record(c *change, out *outcome) error {
 			return err
 		}
 	}
+	tx.reindex(c)
 	tx.setColumns(c, slot, has)
 	return nil
 }

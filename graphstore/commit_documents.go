@@ -54,6 +54,7 @@ func (tx *txn) addChunk(c *chunkAddition) error {
 	}
 	tx.touch(format.KindChunk, uint32(c.id))
 	tx.cols.AddChunk(c.id, col)
+	tx.index(format.KindChunk, uint32(c.id), c.terms)
 	tx.n.Chunks++
 	tx.key = format.AppendChunkRowKey(tx.key[:0], c.id)
 	tx.value = format.AppendChunkRow(tx.value[:0], &row)
@@ -70,6 +71,7 @@ func (tx *txn) removeDocuments(p *plan) error {
 		}
 		tx.touch(format.KindChunk, uint32(g.id))
 		tx.cols.DropChunk(g.id)
+		tx.index(format.KindChunk, uint32(g.id), g.terms)
 		tx.n.Chunks--
 		tx.n.Sum -= g.sum
 		if err := tx.del(format.AppendChunkRowKey(tx.key[:0], g.id)); err != nil {

@@ -130,6 +130,7 @@ func (tx *txn) dropOwner(c *change) error {
 	if err := tx.del(tx.key); err != nil {
 		return err
 	}
+	tx.reindex(c)
 	if c.kind == format.KindEntity {
 		tx.n.Entities--
 	} else {

@@ -114,6 +114,7 @@ func (p *Prepared) readChunks(s *Store, r *rows) (map[ChunkID]uint32, error) {
 				Keywords: cc.Keywords, CacheKeys: cc.CacheKeys, Malformed: cc.Malformed, Failure: cc.Failure,
 			},
 			vector: cc.Vector,
+			terms:  s.terms.edits("", stored.Text),
 		})
 	}
 	slices.SortFunc(p.plan.chunks, func(a, b chunkAddition) int { return int(a.row.Order) - int(b.row.Order) })

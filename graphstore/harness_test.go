@@ -56,6 +56,7 @@ func testOptions(fs vfs.FS) (Options, *memorySink) {
 	return Options{
 		FS: fs, CacheBytes: 1 << 20, MemTableBytes: 1 << 20,
 		Identity: format.Identity{Embedder: "test", Dim: testDim, Tokenizer: "runes"},
+		Terms:    words{"words-1"},
 		Vectors:  func(format.Identity, IndexFiles) (VectorSink, error) { return sink, nil },
 	}, sink
 }
@@ -243,6 +244,9 @@ func checked(t tb, s *Store) {
 	}
 	if len(found) > 0 {
 		t.FailNow()
+	}
+	if s.opts.Terms != nil {
+		postingsMatch(t, s, s.opts.Terms)
 	}
 }
 

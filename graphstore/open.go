@@ -15,8 +15,8 @@ const closeWait = 5 * time.Second
 // (MustExist, ReadOnly), ErrLocked, ErrMismatch, ErrCorrupt, ErrTooNew,
 // ErrDiskFull or ErrInvalid. A store that was not closed cleanly is verified
 // before anything in it is modified. If MaxSources or Summary are not what the
-// store was written with, everything derived is derived anew, which takes time
-// in proportion to the store.
+// store was written with, everything derived is derived anew; if Terms has
+// another name, so are all postings. Both take time in proportion to the store.
 func Open(dir string, o Options) (*Store, error) {
 	s, err := open(dir, o)
 	if err != nil {
@@ -56,10 +56,22 @@ func open(dir string, o Options) (_ *Store, err error) {
 	s.newest = st
 	s.remember(st)
 	s.current.Store(st)
-	if err := s.rederive(); err != nil {
+	if err := s.adopt(); err != nil {
 		return nil, errors.Join(err, s.close())
 	}
 	return s, nil
+}
+
+// adopt brings what is derived in line with the options.
+func (s *Store) adopt() error {
+	anew, err := s.adoptPostings()
+	if err == nil {
+		err = s.rederive()
+	}
+	if err == nil && anew {
+		err = s.indexAll()
+	}
+	return err
 }
 
 // start settles the identity, loads the columns and the vectors, and makes the

@@ -66,6 +66,10 @@ type Options struct {
 	// Keep names the settings that an existing store keeps as it has them;
 	// what is given for them is then only what a new store gets.
 	Keep Kept
+	// Terms cuts texts into the terms of which postings are kept; nil = none
+	// are kept, and those that the store has are deleted. A read-only store
+	// whose postings are of an analyzer of another name shows none.
+	Terms Analyzer
 	// Measure makes the token counter, once the store's identity is known;
 	// nil = one token per four code points.
 	Measure func(format.Identity) (Measurer, error)

@@ -1,5 +1,7 @@
 package graphstore
 
+import "github.com/lightctl/lightrag/format"
+
 // Stats describes the newest published view and the files. It takes locks of
 // the key-value store: ask at most about once a second.
 func (s *Store) Stats() Stats {
@@ -19,6 +21,8 @@ func (s *Store) Stats() Stats {
 		out.Segments++
 		out.SegmentBytes += seg.Length
 	}
+	out.PostingsWritten = s.postingBytes.Load()
+	out.PostingsBytes = s.db.TableBytes(format.TablePostings)
 	if m := s.db.Metrics(); m != nil {
 		out.DiskBytes = m.DiskSpaceUsage()
 		out.WALBytes = m.WAL.Size

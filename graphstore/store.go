@@ -20,6 +20,7 @@ type Store struct {
 	measure Measurer
 	sink    VectorSink // nil: nobody wants vectors
 	types   entityTypes
+	terms   *lexer // nil: there are no postings, or they are being made
 
 	current atomic.Pointer[state] // newest published state; nil when closed
 	closed  atomic.Bool
@@ -40,6 +41,8 @@ type Store struct {
 	liveMu  sync.Mutex
 	live    map[*state]struct{}
 	drained chan struct{} // closed when live is empty
+
+	postingBytes atomic.Uint64 // of the rows of postings that were written
 
 	overtaken atomic.Pointer[successor] // set when the embedder was changed; nothing is written after
 

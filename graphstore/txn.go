@@ -39,6 +39,9 @@ type txn struct {
 	value   []byte
 	dirty   bool
 
+	postings     []postingEdit
+	postingBytes uint64 // of the rows that were written
+
 	overlaid bool // overlays change: plans made before are worked out anew
 }
 
@@ -109,6 +112,10 @@ func (s *Store) begin() *txn {
 // apply makes the change visible to whoever builds on it, but to no reader.
 func (tx *txn) apply() (*state, error) {
 	s, next := tx.s, tx.next
+	if err := tx.writePostings(); err != nil {
+		tx.cols.Discard()
+		return nil, err
+	}
 	tx.key = format.AppendMetaKey(tx.key[:0], metaCounters)
 	tx.value = format.AppendCounters(tx.value[:0], &tx.n)
 	if err := tx.set(tx.key, tx.value); err != nil {
@@ -130,6 +137,7 @@ func (tx *txn) apply() (*state, error) {
 	}
 	s.remember(next)
 	s.newest = next
+	s.postingBytes.Add(tx.postingBytes)
 	s.noteTouched(tx.touched, next.seq)
 	if tx.overlaid {
 		s.overlaid = next.seq

@@ -282,5 +282,10 @@ type Stats struct {
 	CacheHits      int64
 	CacheMisses    int64
 	CompactionDebt uint64
-	KV             string // the key-value store's own report
+	// PostingsBytes is what the postings take on disk, without what is still
+	// in the log; PostingsWritten, the bytes of the rows of postings that
+	// commits have written since the store was opened.
+	PostingsBytes   uint64
+	PostingsWritten uint64
+	KV              string // the key-value store's own report
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/lightctl/lightrag/format"
 )
 
 // ErrInvalid is wrapped by every error of Builder.Err and Loader.Err.
@@ -124,6 +126,7 @@ func (b *Builder) SetEntity(id EntityID, r EntityRow) {
 	}
 	row := n.entities.put(uint32(id), n.gen)
 	row.typ = r.Type
+	b.count(format.KindEntity, row.tokens, r.LineTokens)
 	b.set(&row.common, r.LineTokens, r.Slot, r.HasSlot, r.Sole, r.Sources)
 }
 
@@ -147,6 +150,7 @@ func (b *Builder) DropEntity(id EntityID) {
 	}
 	delete(b.forms, id)
 	row := n.entities.put(uint32(id), n.gen)
+	b.count(format.KindEntity, row.tokens, 0)
 	n.pairs.free(row.pairs.room)
 	n.sources.free(row.sources.room)
 	n.text.free(n.names.put(uint32(id), n.gen).n)
@@ -163,6 +167,7 @@ func (b *Builder) SetRelation(id RelationID, r RelationRow) {
 	}
 	row := n.relations.put(uint32(id), n.gen)
 	row.weight = r.Weight
+	b.count(format.KindRelation, row.tokens, r.LineTokens)
 	b.set(&row.common, r.LineTokens, r.Slot, r.HasSlot, r.Sole, r.Sources)
 }
 
@@ -179,7 +184,9 @@ func (b *Builder) SetRelationSlot(id RelationID, slot uint32) {
 func (b *Builder) AddChunk(id ChunkID, r ChunkRow) {
 	n := &b.next
 	if b.ok(true, "add chunk", uint32(id)) {
-		*n.chunks.put(uint32(id), n.gen) = chunkRow{r.Doc, r.Order, r.LineTokens, r.Slot, r.HasSlot}
+		row := n.chunks.put(uint32(id), n.gen)
+		b.count(format.KindChunk, row.tokens, r.LineTokens)
+		*row = chunkRow{r.Doc, r.Order, r.LineTokens, r.Slot, r.HasSlot}
 	}
 }
 
@@ -197,8 +204,14 @@ func (b *Builder) SetChunkSlot(id ChunkID, slot uint32) {
 func (b *Builder) DropChunk(id ChunkID) {
 	n := &b.next
 	if b.ok(n.ChunkLive(id), "drop unknown chunk", uint32(id)) {
+		b.count(format.KindChunk, n.LineTokens(format.KindChunk, uint32(id)), 0)
 		n.chunks.drop(uint32(id), n.gen)
 	}
+}
+
+// count notes that the tokens of an owner change.
+func (b *Builder) count(kind Kind, old, now uint32) {
+	b.next.tokens[kind] += uint64(now) - uint64(old)
 }
 
 func (b *Builder) set(r *common, tokens, slot uint32, hasSlot bool, sole DocID, sources []ChunkID) {

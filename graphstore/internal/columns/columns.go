@@ -26,6 +26,8 @@ type Columns struct {
 	sources arena[ChunkID]
 	text    arena[byte]
 
+	tokens [4]uint64 // by kind: sum over the owners
+
 	gen   uint64
 	line  *lineage
 	floor int64 // compactFloor, but for tests
@@ -157,6 +159,14 @@ func (c *Columns) LineTokens(kind Kind, owner uint32) uint32 {
 	}
 	if r := c.common(kind, owner); r != nil {
 		return r.tokens
+	}
+	return 0
+}
+
+// Tokens returns the sum of LineTokens over all owners of a kind.
+func (c *Columns) Tokens(kind Kind) uint64 {
+	if int(kind) < len(c.tokens) {
+		return c.tokens[kind]
 	}
 	return 0
 }

@@ -98,6 +98,21 @@ func (m model) verify(c *Columns) error {
 			return err
 		}
 	}
+	var tokens [4]uint64
+	for _, r := range m.entities {
+		tokens[format.KindEntity] += uint64(r.LineTokens)
+	}
+	for _, r := range m.relations {
+		tokens[format.KindRelation] += uint64(r.LineTokens)
+	}
+	for _, r := range m.chunks {
+		tokens[format.KindChunk] += uint64(r.LineTokens)
+	}
+	for kind, want := range tokens {
+		if got := c.Tokens(Kind(kind)); got != want {
+			return fmt.Errorf("%v: %d tokens in all, want %d", Kind(kind), got, want)
+		}
+	}
 	return accounts(c)
 }
 

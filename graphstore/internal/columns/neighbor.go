@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/lightctl/lightrag/format"
 )
 
 // AddRelation makes a relation between two different live entities that have
@@ -58,7 +60,9 @@ func (b *Builder) DropRelation(id RelationID) {
 // dropRelation removes the row of a relation.
 func (b *Builder) dropRelation(id RelationID) {
 	n := &b.next
-	n.sources.free(n.relations.put(uint32(id), n.gen).sources.room)
+	row := n.relations.put(uint32(id), n.gen)
+	b.count(format.KindRelation, row.tokens, 0)
+	n.sources.free(row.sources.room)
 	n.relations.drop(uint32(id), n.gen)
 }
 

@@ -11,6 +11,8 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/lightctl/lightrag/format"
 )
 
 // DB is an open store. Open makes it, Close ends it.
@@ -136,6 +138,21 @@ func (d *DB) Metrics() *pebble.Metrics {
 		return nil
 	}
 	return d.kv.Metrics()
+}
+
+// TableBytes estimates what the rows of a table take on disk, without what is
+// still in the log; 0 when the store is closed.
+func (d *DB) TableBytes(t format.Table) uint64 {
+	d.use.RLock()
+	defer d.use.RUnlock()
+	if d.closed.Load() {
+		return 0
+	}
+	n, err := d.kv.EstimateDiskUsage(format.TableBounds(t))
+	if err != nil {
+		d.log.Warn("estimating the size of a table", "table", t, "error", err)
+	}
+	return n
 }
 
 // Get implements Reader on the newest applied state, durable or not. It is for

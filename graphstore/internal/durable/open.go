@@ -173,6 +173,8 @@ func (d *DB) openKV(o Options, name string, readOnly bool) error {
 		return d.health.err()
 	case errors.Is(err, pebble.ErrDBDoesNotExist) || isNotExist(err):
 		return wrap("open", d.dir, corrupt(path, "database", err))
+	case strings.Contains(err.Error(), "merger name"): // of a store that had no postings
+		return wrap("open", d.dir, format.CheckVersion(1, 1))
 	}
 	return wrap("open", d.dir, err)
 }

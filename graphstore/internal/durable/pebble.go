@@ -19,6 +19,7 @@ func pebbleOptions(o Options, fs vfs.FS, h *health, cache *pebble.Cache, readOnl
 		FS:                          fs,
 		Cache:                       cache,
 		FormatMajorVersion:          formatMajorVersion,
+		Merger:                      postingsMerger(),
 		Logger:                      &logger{log: o.Logger, health: h},
 		EventListener:               listener(o.Logger, h),
 		ErrorIfNotExists:            true,
