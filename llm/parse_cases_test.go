@@ -49,6 +49,7 @@ func TestParseCurrentFormat(t *testing.T) {
 		{"glued double pipe", "entity·A<||>geo·d", []string{"E A|geo|d"}, 0},
 		{"spaced pipe is left alone", "entity·A< | >B·geo·d", []string{"E A< | >B|geo|d"}, 0},
 		{"six fields are dropped", "relation·A·B·k·d·e\nentity·A·geo·d", []string{"E A|geo|d"}, 1},
+		{"a number in a sixth field is the weight", "relation·A·B·k·d·2.5\nrelation·A·C·k·d·-1\nrelation·A·D·k·d·0", []string{"R A|B|k|d|2500000", "R A|C|k|d|1000000", "R A|D|k|d|0"}, 0},
 		{"numeric description is no weight", "relation·A·B·count·42", []string{"R A|B|count|42|1000000"}, 0},
 		{"#>", "entity·X·geo<#|>d\nrelation<#|>A·B·k·d", []string{"E X|geo|d", "R A|B|k|d|1000000"}, 0},
 		{"doubled pipe behind", "entity<|#||>Name·geo·d", []string{"E Name|geo|d"}, 0},

@@ -60,6 +60,9 @@ func isWholeRow(fields []string) bool {
 		return rowKind(fields[0]) == rowEntity
 	case 5:
 		return rowKind(fields[0]) == rowRelation
+	case 6:
+		_, weighted := plainWeight(fields[5])
+		return weighted && rowKind(fields[0]) == rowRelation
 	}
 	return false
 }
@@ -101,6 +104,15 @@ func (p *parser) row(fields []string) {
 		p.relation(fields[1], fields[2], fields[3], fields[4], WeightOne)
 	case kind == rowRelation && n == 4:
 		p.relation(fields[1], fields[2], "", fields[3], WeightOne)
+	case kind == rowRelation && n == 6:
+		// The format asks for no weight, but a number behind the description is one.
+		if weight, ok := plainWeight(fields[5]); ok {
+			p.relation(fields[1], fields[2], fields[3], fields[4], weight)
+			return
+		}
+		if _, ok := p.next(); ok {
+			p.drop("row: wrong number of fields", true, fields...)
+		}
 	case kind == rowKeywords && n == 2:
 		p.out.Keywords = appendKeywords(p.out.Keywords, fields[1])
 	case n > 1:

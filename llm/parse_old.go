@@ -183,7 +183,7 @@ func (p *parser) oldRelation(fields []string) {
 		last := rest[n-1]
 		// A number with a lone quote is a strength all the same, but in the
 		// place of the keywords it is kept as their text too.
-		if w, ok := oldWeight(strings.Trim(last, `"' `)); ok {
+		if w, ok := plainWeight(strings.Trim(last, `"' `)); ok {
 			weight = w
 			if n > 1 || strings.Trim(last, "+-.0123456789") == "" {
 				rest = rest[:n-1]
@@ -198,8 +198,8 @@ func (p *parser) oldRelation(fields []string) {
 	p.relation(unquoteField(fields[1]), unquoteField(fields[2]), keywords, description, weight)
 }
 
-// oldWeight reads a strength; only plain decimal numbers are one.
-func oldWeight(s string) (int64, bool) {
+// plainWeight reads a strength; only plain decimal numbers are one.
+func plainWeight(s string) (int64, bool) {
 	if s == "" || strings.Trim(s, "+-.0123456789") != "" {
 		return 0, false
 	}

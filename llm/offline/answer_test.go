@@ -249,7 +249,7 @@ func TestFixedAnswers(t *testing.T) {
 	if _, err := NewCompleter().Complete(ctx, llm.Request{Task: llm.TaskChat}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	if m := NewCompleter().Model(); m != "offline-1" {
+	if m := NewCompleter().Model(); m != "offline-2" {
 		t.Errorf("model %q", m)
 	}
 }

@@ -27,8 +27,8 @@ type Completer struct{}
 // NewCompleter returns the offline completer.
 func NewCompleter() *Completer { return &Completer{} }
 
-// Model returns "offline-1". The number changes whenever an answer might.
-func (*Completer) Model() string { return "offline-1" }
+// Model returns "offline-2". The number changes whenever an answer might.
+func (*Completer) Model() string { return "offline-2" }
 
 // Complete answers one request. It fails only when ctx is done, when
 // req.Stream fails (with that error, unwrapped), and with ErrTask. The pieces

@@ -9,12 +9,17 @@
 // # What it can do
 //
 //   - Extract: names in Latin scripts (with connectors, initials, trailing
-//     numbers), acronyms with their long forms, identifiers, repeated noun
-//     phrases; in Chinese, Japanese and Korean quoted names, words with a telling
+//     numbers), acronyms with their long forms, identifiers (paths, host names,
+//     CamelCase, snake_case), and noun phrases of up to four words, (adjective |
+//     noun)* noun, by a part-of-speech lexicon of English that is made of WordNet
+//     (internal/poslex); in Chinese, Japanese and Korean quoted names, words with a telling
 //     suffix, subjects of sentences and repeated terms. Types come from evidence
-//     in the text (titles, heads, appositions, "in X"). Relations are names that
-//     share a sentence, with the words between them as keywords. Descriptions
-//     are sentences of the text, verbatim.
+//     in the text (titles, heads, appositions, "in X") and from names that the
+//     lexicon knows. Relations are names and terms that share a sentence, the
+//     closer and the more often the better, with the verbs between them as
+//     keywords; terms must share two. Their weight is n x PMI: how often two meet, times how much more
+//     often than two strangers would, between 0.25 and 10. Descriptions are
+//     sentences of the text, verbatim.
 //   - Keywords: names and nouns to the low level, themes, verbs and abstract
 //     nouns to the high level.
 //   - Summary: the most informative distinct sentences that fit.
@@ -29,8 +34,8 @@
 // resolves a pronoun only to the subject of the sentence before; it does not
 // translate, so that a question finds only passages of its own language and
 // names written alike; synonyms are strangers to it; it cannot see a relation
-// that is spread over two sentences; a capitalised common word at the head of
-// a sentence is sometimes taken for a name; and segmentation of Chinese is by a
+// that is spread over two sentences; its word classes are those of English, so
+// that noun phrases of other languages in an alphabet are guesses; and segmentation of Chinese is by a
 // small list of function words. Gleaning finds nothing more, and chatting is
 // refused with an honest sentence. For real work configure a language model.
 //
@@ -40,5 +45,6 @@
 // platform. Values are immutable, and
 // all methods are safe for concurrent use. Time and memory are linear in the
 // input whatever it holds; extraction reads at most the first 1 MiB of a chunk.
-// Nothing panics on any input. Word lists are this package's own.
+// Nothing panics on any input. Word lists are this package's own, but for the
+// lexicon.
 package offline

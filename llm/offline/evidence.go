@@ -1,6 +1,10 @@
 package offline
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/lightctl/lightrag/llm/offline/internal/poslex"
+)
 
 // evidence collects what the words of a name and the words around it say of its
 // type. It reports whether a definition follows ("X is a", "X, a").
@@ -22,6 +26,10 @@ func (x *extraction) evidence(e *entity, toks []token, i, j int, subject bool) (
 		e.vote(typeOrganization, 2)
 	case first&given != 0 && inside&orgHead == 0 && j-i <= 4:
 		e.vote(typePerson, 2)
+	case !many && !toks[i].tag.Common() && toks[i].tag.Proper() == poslex.PlaceName:
+		e.vote(typeLocation, 3)
+	case !many && !toks[i].tag.Common() && toks[i].tag.Proper() == poslex.Surname:
+		e.vote(typePerson, 1)
 	case x.lang == german && !many && last&orgHead != 0 && len(toks[i].low) > 8:
 		e.vote(typeOrganization, 1)
 	}
@@ -40,7 +48,7 @@ func (x *extraction) before(e *entity, toks []token, i int, inside class) {
 	if p.low == "the" && i > 1 && inside&orgHead == 0 {
 		p = &toks[i-2]
 	}
-	if e.kind != kindAcronym && e.kind != kindIdentifier && inside&(orgHead|eventHead|given) == 0 {
+	if e.kind != kindAcronym && e.kind != kindIdentifier && inside&(orgHead|eventHead|given) == 0 && toks[i].tag.Proper() != poslex.OtherName && !toks[i].plain() {
 		near := p.low == "in" || p.low == "near" || p.low == "around" || x.lang == german && (p.low == "nach" || p.low == "aus" || p.low == "nahe")
 		if near && !(x.lang == english && abstract(toks[i].low)) && !(i > 1 && notPlaces[toks[i-2].low]) {
 			e.vote(typeLocation, 1)
@@ -114,7 +122,7 @@ func (x *extraction) head(e *entity, toks []token, k, weight int) bool {
 			break
 		}
 		switch {
-		case t.class&role != 0:
+		case t.class&role != 0 || t.tag.Kind() == poslex.Person && t.tag.Most() == poslex.Noun:
 			found = typePerson
 		case t.class&placeNoun != 0:
 			found = typeLocation

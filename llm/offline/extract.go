@@ -1,7 +1,8 @@
 package offline
 
 import (
-	"sort"
+	"cmp"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -51,6 +52,7 @@ type entity struct {
 	alias    int32   // the entity it is another name of, or its own index
 	order    int32   // of first mention among the selected
 	sents    []int32 // where a selected entity is mentioned, ascending, at most 64
+	weak     bool    // a phrase met once: worth a row only beside a name
 }
 
 // A mention is one occurrence: bytes [start, end) of its sentence.
@@ -65,6 +67,7 @@ type sentence struct {
 	text     string
 	toks     []token
 	heading  bool
+	loud     bool // mostly in capitals, which then tell nothing
 	mentions []mention
 }
 
@@ -74,12 +77,13 @@ type abbreviation struct{ short, long, sent int32 }
 // extraction is the working state for one chunk. It is used by one goroutine.
 type extraction struct {
 	lang     language
+	question bool // a question: its capitals tell more than those of a text
+	voc      *vocabulary
 	sents    []sentence
 	entities []entity
 	index    map[string]int32
-	lowSeen  map[string]int // words met in lower case
-	capSeen  map[string]int // words met capitalised inside a sentence
 	short    []abbreviation
+	bytes    int
 }
 
 // newExtraction segments text.
@@ -88,31 +92,33 @@ func newExtraction(text string) *extraction {
 		text = text[:maxText]
 	}
 	text = clean(text)
-	x := &extraction{lang: languageOf(text), index: map[string]int32{}, lowSeen: map[string]int{}, capSeen: map[string]int{}}
+	x := &extraction{lang: languageOf(text), voc: newVocabulary(len(text)), index: map[string]int32{}, bytes: len(text)}
 	pieces := splitSentences(text)
 	x.sents = make([]sentence, len(pieces))
 	all := make([]token, 0, len(text)/6+8) // may grow; what was cut from it stays valid
 	for i, p := range pieces {
 		from := len(all)
-		all = tokenize(all, p, x.lang)
-		x.sents[i] = sentence{text: p, toks: all[from:len(all):len(all)], heading: isHeading(p)}
-		x.countCase(&x.sents[i])
+		all = x.voc.tokenize(all, p, x.lang)
+		s := &x.sents[i]
+		*s = sentence{text: p, toks: all[from:len(all):len(all)], heading: isHeading(p)}
+		s.loud = loud(s.toks)
+		x.voc.count(s)
 	}
 	return x
 }
 
-func (x *extraction) countCase(s *sentence) {
-	for k := range s.toks {
-		t := &s.toks[k]
-		if !t.word() || t.class&stop != 0 {
-			continue
-		}
-		if !t.upper {
-			x.lowSeen[t.low]++
-		} else if k > 0 && !s.heading && !opens(s.toks[k-1].text) {
-			x.capSeen[t.low]++
+// loud reports whether three words or more, and half of all, are in capitals.
+func loud(toks []token) bool {
+	words, caps := 0, 0
+	for k := range toks {
+		if t := &toks[k]; t.script == scriptWord {
+			words++
+			if t.caps {
+				caps++
+			}
 		}
 	}
+	return caps >= 3 && 2*caps >= words
 }
 
 // opens reports whether a mark may precede the first word of a sentence.
@@ -212,6 +218,10 @@ func (x *extraction) resolveShortNames() {
 	}
 }
 
+// limits of rows by the length of the text, so that a graph grows with its
+// texts and not with how they are cut.
+func (x *extraction) entityLimit() int { return min(maxEntities, 20+x.bytes/100) }
+
 // worth ranks candidates; zero means not worth a row.
 func (x *extraction) worth(e *entity, loose bool) int {
 	n := min(e.mentions, 20)
@@ -229,6 +239,8 @@ func (x *extraction) worth(e *entity, loose bool) int {
 		w = 18 + 6*n
 	case n >= 2 && (e.words > 1 || x.lang >= chinese || x.lang == german && len(e.name) >= 9), n >= 3, loose && n >= 2:
 		w = 2 + 5*n + 2*e.words
+	case e.weak && e.words > 1:
+		w = e.words
 	}
 	return w
 }
@@ -237,41 +249,25 @@ func (x *extraction) worth(e *entity, loose bool) int {
 // of their first mention. Mentions of the others, and mentions inside longer
 // ones, are dropped.
 func (x *extraction) selectEntities() {
-	type ranked struct{ id, worth int }
-	var list []ranked
-	for _, loose := range []bool{false, true} {
-		list = list[:0]
-		for id := range x.entities {
-			if w := x.worth(&x.entities[id], loose); w > 0 {
-				list = append(list, ranked{id, w})
-			}
+	limit := x.entityLimit()
+	x.take(x.ranked(), limit+limit/2) // some are only ever met inside longer ones
+	x.placeMentions()
+	for id := range x.entities {
+		e := &x.entities[id]
+		e.mentions = 0
+		e.selected = false
+	}
+	for i := range x.sents {
+		for _, m := range x.sents[i].mentions {
+			x.entities[m.entity].mentions++
 		}
-		if len(list) >= 6 {
-			break
-		}
 	}
-	sort.SliceStable(list, func(i, j int) bool { return list[i].worth > list[j].worth })
-	if len(list) > maxEntities {
-		list = list[:maxEntities]
-	}
-	for _, r := range list {
-		x.entities[r.id].selected = true
-	}
+	x.take(x.ranked(), limit)
+	x.placeMentions()
 	next := int32(0)
 	for i := range x.sents {
-		ms := x.sents[i].mentions
-		sort.SliceStable(ms, func(a, b int) bool {
-			if ms[a].start != ms[b].start {
-				return ms[a].start < ms[b].start
-			}
-			return ms[a].end > ms[b].end
-		})
-		kept, end := ms[:0], int32(-1)
-		for _, m := range ms {
+		for _, m := range x.sents[i].mentions {
 			e := &x.entities[m.entity]
-			if !e.selected || m.start < end {
-				continue
-			}
 			if e.order == 0 {
 				next++
 				e.order = next
@@ -279,15 +275,60 @@ func (x *extraction) selectEntities() {
 			if n := len(e.sents); (n == 0 || e.sents[n-1] != int32(i)) && n < 64 {
 				e.sents = append(e.sents, int32(i))
 			}
+		}
+	}
+}
+
+// ranked returns the candidates worth a row, the worthiest first.
+func (x *extraction) ranked() []int32 {
+	type ranked struct{ id, worth int32 }
+	var list []ranked
+	for _, loose := range []bool{false, true} {
+		list = list[:0]
+		for id := range x.entities {
+			if w := x.worth(&x.entities[id], loose); w > 0 {
+				list = append(list, ranked{int32(id), int32(w)})
+			}
+		}
+		if len(list) >= 6 {
+			break
+		}
+	}
+	slices.SortStableFunc(list, func(a, b ranked) int { return cmp.Compare(b.worth, a.worth) })
+	ids := make([]int32, len(list))
+	for i := range list {
+		ids[i] = list[i].id
+	}
+	return ids
+}
+
+func (x *extraction) take(ids []int32, limit int) {
+	for _, id := range ids[:min(limit, len(ids))] {
+		x.entities[id].selected = true
+	}
+}
+
+// placeMentions sorts the mentions of every sentence and drops those of
+// entities that are not selected and those inside longer ones. An entity that
+// is left without one is not selected any more.
+func (x *extraction) placeMentions() {
+	met := make([]bool, len(x.entities))
+	for i := range x.sents {
+		ms := x.sents[i].mentions
+		slices.SortStableFunc(ms, func(a, b mention) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end)) })
+		kept, end := ms[:0], int32(-1)
+		for _, m := range ms {
+			if !x.entities[m.entity].selected || m.start < end {
+				continue
+			}
+			met[m.entity] = true
 			end = m.end
 			kept = append(kept, m)
 		}
 		x.sents[i].mentions = kept
 	}
-	// A candidate whose every mention lies inside a longer name has no row.
 	for id := range x.entities {
-		e := &x.entities[id]
-		e.selected = e.selected && e.order > 0
+		x.entities[id].selected = x.entities[id].selected && met[id]
 	}
 }
 
@@ -299,7 +340,7 @@ func (x *extraction) ordered() []int32 {
 			ids = append(ids, int32(id))
 		}
 	}
-	sort.Slice(ids, func(i, j int) bool { return x.entities[ids[i]].order < x.entities[ids[j]].order })
+	slices.SortFunc(ids, func(a, b int32) int { return cmp.Compare(x.entities[a].order, x.entities[b].order) })
 	return ids
 }
 

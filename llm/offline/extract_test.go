@@ -2,6 +2,7 @@ package offline
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -40,6 +41,7 @@ type entityRow struct{ typ, description string }
 type relationRow struct {
 	keywords    []string
 	description string
+	weight      string
 }
 
 // records parses an answer strictly: anything out of format fails the test.
@@ -67,14 +69,17 @@ func records(t testing.TB, answer string) (map[string]entityRow, map[[2]string]r
 				t.Fatalf("row %d: entity repeated or after relations: %q", n, line)
 			}
 			entities[f[1]] = entityRow{f[2], f[3]}
-		case f[0] == "relation" && len(f) == 5:
+		case f[0] == "relation" && len(f) == 6:
 			key := [2]string{f[1], f[2]}
 			_, known1 := entities[f[1]]
 			_, known2 := entities[f[2]]
 			if _, twice := relations[key]; twice || !known1 || !known2 || f[1] == f[2] {
 				t.Fatalf("row %d: relation repeated, unknown end or loop: %q", n, line)
 			}
-			relations[key] = relationRow{strings.Split(f[3], ","), f[4]}
+			if w, err := strconv.ParseFloat(f[5], 64); err != nil || w < 0.25 || w > 10 {
+				t.Fatalf("row %d: weight %q", n, f[5])
+			}
+			relations[key] = relationRow{strings.Split(f[3], ","), f[4], f[5]}
 		case f[0] == "content_keywords" && len(f) == 2 && n == len(lines)-2:
 			words = strings.Split(f[1], ", ")
 		default:

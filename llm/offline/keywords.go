@@ -58,6 +58,7 @@ func appendNew(list []string, w string) []string {
 
 func (k *keywordSet) read(q string) {
 	x := newExtraction(q)
+	x.question = true
 	for si := range x.sents {
 		// In a question the first word is a question word, so that every
 		// other capital tells; German capitals tell nouns.

@@ -3,6 +3,8 @@ package offline
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/lightctl/lightrag/llm/offline/internal/poslex"
 )
 
 // class is what is known of a word: a bit set, since one word may be several
@@ -32,7 +34,7 @@ const (
 
 var (
 	lexEnglish = lexicon(
-		entry{stop, `a an the this that these those each every some any no another both either neither of to in on at for from by with into onto upon about over under after before between among during through up down out off against without within toward towards via per than as like unlike since until despite except across along around behind beyond and or but nor yet so if then else because although though while whereas when where why how what which who whom whose whether i you he she it we they me him her us them my your his its our their mine yours ours theirs myself yourself himself herself itself ourselves themselves someone anyone everyone something anything everything nothing none ones other others am be been being do does did done doing has have had having can could may might must shall should will would not n't also only just very too even still already again always never often sometimes usually however therefore thus hence moreover furthermore indeed otherwise instead rather quite almost perhaps maybe here there now later ever more most less least much many few several all such same own once soon then etc please let yes there's it's don't doesn't didn't isn't aren't wasn't weren't can't won't that's today ago near together first second third last next new one two three four five six seven eight nine ten tell me explain describe say list give`},
+		entry{stop, `a an the this that these those each every some any no another both either neither of to in on at for from by with into onto upon about over under after before between among during through up down out off against without within toward towards via per than as like unlike since until despite except across along around behind beyond and or but nor yet so if then else because although though while whereas when where why how what which who whom whose whether i you he she it we they me him her us them my your his its our their mine yours ours theirs myself yourself himself herself itself ourselves themselves someone anyone everyone something anything everything nothing none ones other others am be been being do does did done doing has have had having can could may might must shall should will would not n't also only just very too even still already again always never often sometimes usually however therefore thus hence moreover furthermore indeed otherwise instead rather quite almost perhaps maybe here there now later ever more most less least much many few several all such same own once soon then etc please let yes there's it's don't doesn't didn't isn't aren't wasn't weren't can't won't that's today ago near together first second third last next new one two three four five six seven eight nine ten tell me explain describe say list give cannot anybody nobody everybody oh ah hey hi hello wow ha hush hurrah alas ok okay ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion`},
 		entry{copula, `is are was were became becomes become remains remained`},
 		entry{verb, `founded found find finds discovered discovers discover invented invent invents wrote write writes written created create creates developed develop develops built build builds led lead leads made make makes won win wins received receive receives awarded joined join joins married marry studied study studies taught teach teaches worked work works works moved move moves lived live lives died die dies born established establish establishes designed design designs used use uses using began begin begins started start starts published publish publishes produced produce produces introduced introduce introduces proposed propose proposes operates operate operated owns own owned acquired acquire acquires merged bought sold sells sell runs run ran flows flow flowed crosses cross crossed connects connect connected links link linked contains contain contained includes include included holds hold held stores store stored supports support supported provides provide provided helps help helped causes cause caused leads affects affect affected changes changed reduces reduce reduced increases increase increased improves improve improved protects protect protected requires require required depends depend depended means mean meant shows show showed shown said says say called named known came come comes went go goes took take takes gave gives give kept keep keeps grew grow grows became served serve serves appointed elected directed direct directs managed manage manages funded fund funds opened open opens closed close closes launched launch launches signed sign signs defeated defeat fought fight visited visit visits travelled traveled returned return returns trained train trains measures measure measured converts convert converted carries carry carried feeds feed fed turned turns turn allows allow allowed enables enable enabled shares share shared explains explained describes described wants want wanted needs need needed believes believed argued argues argue located based situated collaborated collaborate replaced replace replaces combines combined combine relate relates related compare compared matter matters happen happens happened spielt restored restore restores threatens threatened threaten`},
 		entry{title, `mr mrs ms dr prof professor doctor president minister senator governor mayor captain general colonel lieutenant sergeant admiral sir lady lord dame judge justice chancellor ambassador secretary director chairman ceo engineer physicist chemist biologist author architect`},
@@ -133,18 +135,26 @@ func abstract(low string) bool {
 	return false
 }
 
-// singular takes the plural of an English noun off.
+// singular takes the plural of an English noun off. A word that the lexicon has
+// whole, and without its s as no noun, is no plural: "series", "news".
 func singular(w string) string {
 	n := len(w)
+	if n < 4 || w[n-1] != 's' {
+		return w
+	}
+	base := w
 	switch {
 	case n > 5 && strings.HasSuffix(w, "ies"):
-		return w[:n-3] + "y"
+		base = w[:n-3] + "y"
 	case n > 5 && (strings.HasSuffix(w, "sses") || strings.HasSuffix(w, "xes") || strings.HasSuffix(w, "ches") || strings.HasSuffix(w, "shes")):
-		return w[:n-2]
-	case n > 4 && w[n-1] == 's' && strings.IndexByte("suai", w[n-2]) < 0:
-		return w[:n-1]
+		base = w[:n-2]
+	case strings.IndexByte("suai", w[n-2]) < 0 && n > 3 && !strings.HasSuffix(w, "ics"):
+		base = w[:n-1]
 	}
-	return w
+	if known := poslex.Lookup(base).May(poslex.Noun); !known && (n == 4 || poslex.Lookup(w).May(poslex.Noun)) {
+		return w
+	}
+	return base
 }
 
 // runes counts the code points of a string.

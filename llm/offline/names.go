@@ -3,7 +3,6 @@ package offline
 import (
 	"strings"
 	"unicode"
-	"unicode/utf8"
 )
 
 // names finds capitalised runs, acronyms and identifiers of one sentence, in
@@ -12,7 +11,7 @@ func (x *extraction) names(si int32) {
 	s := &x.sents[si]
 	toks := s.toks
 	for i := 0; i < len(toks); {
-		if !namePart(&toks[i]) {
+		if !namePart(&toks[i]) && !leads(toks, i) {
 			i++
 			continue
 		}
@@ -42,7 +41,7 @@ func namePart(t *token) bool {
 	if t.script != scriptWord && !(t.script == scriptDigit && t.ident) {
 		return false
 	}
-	if t.class&(stop|copula) != 0 && !(t.caps && len(t.text) > 1 && t.text != "IS" && t.text != "IT") {
+	if t.class&(stop|copula) != 0 && !(t.caps && acronymWords[t.text]) {
 		return t.upper && len(t.text) == 2 && t.text[1] == '.' // "A." as an initial
 	}
 	if t.class&calendar != 0 {
@@ -50,6 +49,19 @@ func namePart(t *token) bool {
 	}
 	return t.caps || t.ident || t.upper && (len(t.text) > 1)
 }
+
+// leads reports whether token i is a small word that begins the name behind it:
+// "New York", "Las Vegas", "First World War", but not "New features".
+func leads(toks []token, i int) bool {
+	t := &toks[i]
+	if t.class&stop == 0 || !t.upper || t.caps || !nameLeads[t.low] || i+1 == len(toks) {
+		return false
+	}
+	next := &toks[i+1]
+	return next.space && next.upper && !next.caps && namePart(next) && (!atStart(toks, i) || !next.plain())
+}
+
+var nameLeads = set(`new old first second third los las el la le les des`)
 
 // nameEnd extends a name that begins at i: further capitalised words, words
 // like "of" between them, and a number behind.
@@ -64,7 +76,7 @@ func (x *extraction) nameEnd(toks []token, i int) int {
 		if !t.space {
 			break
 		}
-		if namePart(t) {
+		if namePart(t) || leads(toks, j) || t.text == "I" && toks[j-1].class&(eventHead|given) != 0 {
 			if t.class&title != 0 && !t.caps && j+1 < len(toks) && namePart(&toks[j+1]) && toks[j+1].space && head == 0 {
 				break
 			}
@@ -76,7 +88,7 @@ func (x *extraction) nameEnd(toks []token, i int) int {
 		for k < len(toks) && k < j+2 && toks[k].space && !toks[k].upper && joins(&toks[k], head, k > j, x.lang) {
 			k++
 		}
-		if k > j && k < len(toks) && toks[k].space && toks[k].upper && namePart(&toks[k]) && !toks[j-1].caps {
+		if k > j && k < len(toks) && toks[k].space && toks[k].upper && (namePart(&toks[k]) || leads(toks, k)) && !toks[j-1].caps {
 			head |= toks[k].class & (orgHead | eventHead)
 			j = k + 1
 			continue
@@ -112,145 +124,6 @@ func counted(t *token) bool {
 	return t.text == "%" || t.word() && !t.upper && t.class&(stop|copula|verb) == 0 && strings.HasSuffix(t.low, "s")
 }
 
-// trimHead drops words that stand before a name and are none of it, and says
-// what they tell of its type.
-func (x *extraction) trimHead(toks []token, i, j int) (int, entityType) {
-	hint := typeConcept
-	for j-i > 1 && !toks[i].caps && !toks[i].ident {
-		t := &toks[i]
-		if x.lang == german && t.class&(placeNoun|role) != 0 && t.class&(orgHead|given) == 0 {
-			if t.class&placeNoun != 0 {
-				hint = typeLocation
-			} else {
-				hint = typePerson
-			}
-			i++
-			continue
-		}
-		if atStart(toks, i) && x.capSeen[t.low] == 0 && (t.class&common != 0 || x.lowSeen[t.low] > 0 && t.class&(orgHead|placeHead) == 0 || strings.HasSuffix(t.low, "ly")) && t.class&given == 0 {
-			i++
-			continue
-		}
-		break
-	}
-	return i, hint
-}
-
-// atStart reports whether only opening marks stand before token i.
-func atStart(toks []token, i int) bool {
-	for k := i - 1; k >= 0; k-- {
-		if !opens(toks[k].text) {
-			return false
-		}
-		if toks[k].text == ":" {
-			return true
-		}
-	}
-	return true
-}
-
-// accepts decides whether the run [i, j) is a name and not a capitalised word.
-func (x *extraction) accepts(s *sentence, i, j int, titled bool) bool {
-	if i >= j {
-		return false
-	}
-	t := &s.toks[i]
-	if titled {
-		return true
-	}
-	if s.heading {
-		loud := 0
-		for k := i; k < j; k++ {
-			if s.toks[k].caps && len(s.toks[k].text) > 5 {
-				loud++
-			}
-			if x.lowSeen[s.toks[k].low] > 0 && s.toks[k].class&connector == 0 {
-				return false
-			}
-		}
-		return loud == 0 && (j-i > 1 || t.caps || t.ident || x.capSeen[t.low] > 0)
-	}
-	if j-i > 1 {
-		return !(x.lang == german && j-i == 2 && x.lowSeen[t.low] > 0)
-	}
-	if t.caps {
-		return x.lowSeen[t.low] == 0 && !roman(t.text) && runes(t.text) > 1
-	}
-	if t.ident {
-		return true
-	}
-	if utf8.RuneCountInString(strings.TrimSuffix(t.text, ".")) < 2 {
-		return false
-	}
-	if x.lowSeen[t.low] > x.capSeen[t.low] {
-		return false
-	}
-	if t.class&(orgHead|role|title|theme) != 0 && x.lang != german {
-		return false // "the University", "the Director"
-	}
-	if x.lang == english && adjectival(s.toks, i) {
-		return false
-	}
-	if !atStart(s.toks, i) || x.capSeen[t.low] > 0 {
-		return true
-	}
-	return x.namesAtStart(s.toks, i)
-}
-
-// namesAtStart decides for a single capitalised word at the head of a sentence
-// that was never seen capitalised elsewhere.
-func (x *extraction) namesAtStart(toks []token, i int) bool {
-	t := &toks[i]
-	if t.class&given != 0 && t.class&common == 0 {
-		return true
-	}
-	if t.class&(common|verb|orgNoun|placeNoun|copula) != 0 || x.lowSeen[t.low] > 0 {
-		return false
-	}
-	for _, suf := range [...]string{"ly", "ing", "ed", "ies"} {
-		if strings.HasSuffix(t.low, suf) {
-			return false
-		}
-	}
-	if x.lang != german && abstract(t.low) {
-		return false
-	}
-	if i+1 >= len(toks) {
-		return false
-	}
-	next := &toks[i+1]
-	if next.class&copula != 0 {
-		return !strings.HasSuffix(next.low, "re") // "Turbines are"
-	}
-	if strings.HasSuffix(t.low, "s") && !strings.HasSuffix(t.low, "ss") && !strings.HasSuffix(t.low, "us") && !strings.HasSuffix(t.low, "is") && int(t.end-t.start) == len(t.text) {
-		return false
-	}
-	if !next.word() {
-		return next.text == "," || next.text == "("
-	}
-	return next.class&verb != 0 || strings.HasSuffix(next.low, "ed") || int(t.end-t.start) != len(t.text)
-}
-
-// adjectival reports whether a capitalised word describes the noun behind it:
-// "Polish-born physicist", "German engineers".
-func adjectival(toks []token, i int) bool {
-	t := &toks[i]
-	if k := strings.IndexByte(t.text, '-'); k > 0 && k+1 < len(t.text) && t.text[k+1] >= 'a' && t.text[k+1] <= 'z' {
-		return true
-	}
-	if i+1 == len(toks) || !toks[i+1].content() || toks[i+1].upper || toks[i+1].class&verb != 0 || int(t.end-t.start) != len(t.text) {
-		return false
-	}
-	for _, suf := range [...]string{"ish", "ese", "ian", "ean", "ican", "rench", "utch"} {
-		if strings.HasSuffix(t.low, suf) {
-			return true
-		}
-	}
-	return t.low == "german" || t.low == "greek" || t.low == "roman"
-}
-
-func roman(s string) bool { return strings.Trim(s, "IVXLCDM") == "" }
-
 // recordName stores the run [i, j) with the evidence around it.
 func (x *extraction) recordName(si int32, i, j int, hint entityType, titled bool) {
 	s := &x.sents[si]
@@ -260,7 +133,7 @@ func (x *extraction) recordName(si int32, i, j int, hint entityType, titled bool
 		switch {
 		case toks[i].caps:
 			k = kindAcronym
-		case toks[i].ident && strings.ContainsAny(toks[i].text, "_.@"):
+		case toks[i].ident:
 			k = kindIdentifier
 		}
 	}

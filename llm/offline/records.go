@@ -22,7 +22,7 @@ func extract(text string) string {
 		if text == "" {
 			text = cut(oneLine(x.sents[r.sent].text), maxDescribed)
 		}
-		row(&b, "relation", x.entities[r.a].name, x.entities[r.b].name, strings.Join(x.keywordsOf(&r), ","), text)
+		row(&b, "relation", x.entities[r.a].name, x.entities[r.b].name, strings.Join(x.keywordsOf(&r), ","), text, hundredths(r.weight))
 	}
 	if words := x.contentKeywords(ids); len(words) > 0 {
 		row(&b, "content_keywords", strings.Join(words, ", "))

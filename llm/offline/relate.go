@@ -1,17 +1,25 @@
 package offline
 
 import (
-	"sort"
+	"cmp"
+	"math/bits"
+	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/lightctl/lightrag/llm/offline/internal/poslex"
 )
 
 // relation is an edge between two selected entities, a < b by first mention.
 type relation struct {
 	a, b     int32
-	strength float64
-	best     float64 // of the sentence that describes it
+	sents    int32 // that mention both
+	strength int   // of all of them, hundredths
+	best     int   // of the sentence that describes it
 	sent     int32
+	plain    bool    // in some sentence one is the other's subject, object or neighbour
 	from, to mention // in that sentence, in text order
+	weight   int     // hundredths
 	keywords []string
 	text     string // replaces the sentence when not empty
 }
@@ -21,11 +29,8 @@ type relation struct {
 func (x *extraction) relate(room int) []relation {
 	at := map[[2]int32]int{}
 	var list []relation
-	note := func(si int32, from, to mention, strength float64) {
+	note := func(si int32, from, to mention, strength int) *relation {
 		a, b := from.entity, to.entity
-		if a == b {
-			return
-		}
 		if x.entities[a].order > x.entities[b].order {
 			a, b = b, a
 		}
@@ -36,53 +41,84 @@ func (x *extraction) relate(room int) []relation {
 			list = append(list, relation{a: a, b: b, sent: -1})
 		}
 		r := &list[k]
+		r.sents++
 		r.strength += strength
 		if strength > r.best {
 			r.best, r.sent, r.from, r.to = strength, si, from, to
 		}
+		return r
 	}
+	var ms []mention
 	for si := range x.sents {
 		s := &x.sents[si]
-		ms := distinct(s.mentions)
+		ms = distinct(ms[:0], s.mentions)
 		for i := range ms {
 			for j := i + 1; j < len(ms); j++ {
 				// A long sentence is a list: its subject is related with all,
 				// the rest with their neighbours.
-				if len(ms) > 4 && i > 0 && j > i+1 {
+				if len(ms) > 4 && i > 0 && j > i+1 || ms[i].entity == ms[j].entity {
 					continue
 				}
-				w := 1 / float64(j-i)
+				verb := x.verbBetween(s, ms[i], ms[j])
+				w := 100 / (j - i)
 				if s.heading {
 					w /= 4
 				}
-				if x.verbBetween(s, ms[i], ms[j]) {
-					w++
+				if verb {
+					w += 100
 				}
 				if ms[i].subject {
-					w += 0.6
+					w += 60
 				}
-				w += 0.3 * float64(x.named(ms[i].entity)+x.named(ms[j].entity))
-				note(int32(si), ms[i], ms[j], w)
+				w += 30 * (x.named(ms[i].entity) + x.named(ms[j].entity))
+				r := note(int32(si), ms[i], ms[j], w)
+				r.plain = r.plain || !s.heading && (j == i+1 || verb && ms[i].subject)
 			}
 		}
 	}
 	for _, ab := range x.short {
 		long, short := x.entities[ab.long].alias, ab.short
-		if !x.entities[long].selected || !x.entities[short].selected {
+		if !x.entities[long].selected || !x.entities[short].selected || long == short {
 			continue
 		}
-		note(ab.sent, mention{entity: long}, mention{entity: short}, 4)
-		lo, hi := long, short
-		if x.entities[lo].order > x.entities[hi].order {
-			lo, hi = hi, lo
-		}
-		r := &list[at[[2]int32{lo, hi}]]
+		r := note(ab.sent, mention{entity: long}, mention{entity: short}, 400)
+		r.plain = true
 		r.keywords = []string{"abbreviation", "other name"}
 		r.text = x.entities[short].name + " is the abbreviation of " + x.entities[long].name + "."
-		r.strength += 3
+		r.strength += 300
 	}
-	sort.SliceStable(list, func(i, j int) bool { return list[i].strength > list[j].strength })
-	edges := map[int32]int{}
+	list = slices.DeleteFunc(list, func(r relation) bool { return !x.worthRelating(&r) })
+	for i := range list {
+		list[i].weight = x.weigh(&list[i])
+	}
+	slices.SortStableFunc(list, func(a, b relation) int {
+		return cmp.Compare(b.strength+b.weight, a.strength+a.weight)
+	})
+	return x.capped(list, room)
+}
+
+// worthRelating reports whether a pair says something: concepts must meet
+// twice, and a name and a concept that meet once must be close.
+func (x *extraction) worthRelating(r *relation) bool {
+	if r.sents >= 2 || r.text != "" || x.lang >= chinese {
+		return true
+	}
+	switch x.named(r.a) + x.named(r.b) {
+	case 0:
+		return x.admitted(r.a) && x.admitted(r.b) && r.plain
+	case 1:
+		return r.plain
+	}
+	return true
+}
+
+// admitted reports whether a concept has evidence of its own.
+func (x *extraction) admitted(id int32) bool { return x.entities[id].admitted }
+
+// capped keeps at most room relations and maxEdges of an entity, in the order
+// of their entities.
+func (x *extraction) capped(list []relation, room int) []relation {
+	edges := make(map[int32]int, 2*maxEntities)
 	kept := list[:0]
 	for _, r := range list {
 		if len(kept) == room {
@@ -95,19 +131,63 @@ func (x *extraction) relate(room int) []relation {
 		edges[r.b]++
 		kept = append(kept, r)
 	}
-	sort.SliceStable(kept, func(i, j int) bool {
-		a, b := x.entities[kept[i].a].order, x.entities[kept[j].a].order
-		if a != b {
-			return a < b
-		}
-		return x.entities[kept[i].b].order < x.entities[kept[j].b].order
+	slices.SortFunc(kept, func(a, b relation) int {
+		return cmp.Or(cmp.Compare(x.entities[a.a].order, x.entities[b.a].order), cmp.Compare(x.entities[a.b].order, x.entities[b.b].order))
 	})
 	return kept
 }
 
-// distinct keeps the first mention of every entity, at most maxMentions.
-func distinct(ms []mention) []mention {
-	var out []mention
+// Bounds of a weight, in hundredths.
+const (
+	minWeight = 25
+	maxWeight = 1000
+)
+
+// weigh returns n x PMI of a pair (Church and Hanks, Computational Linguistics
+// 16(1), 1990), in hundredths: n sentences with both, and the logarithm to base
+// 2 of how much more often they meet than two strangers in so many sentences
+// would. Integers give the same on every platform.
+func (x *extraction) weigh(r *relation) int {
+	n := uint64(r.sents)
+	na, nb := uint64(len(x.entities[r.a].sents)), uint64(len(x.entities[r.b].sents))
+	pmi := log2(n*uint64(len(x.sents))) - log2(max(na, 1)*max(nb, 1))
+	return min(max(int(n)*pmi*100>>logBits, minWeight), maxWeight)
+}
+
+const logBits = 8 // of the fraction of log2
+
+// log2 returns the logarithm of n to base 2 in 1/256, rounded down, for n < 2^32;
+// greater ones count as that.
+// Squaring doubles a logarithm, which yields it bit by bit.
+func log2(n uint64) int {
+	if n == 0 {
+		return 0
+	}
+	n = min(n, 1<<32-1)
+	k := bits.Len64(n) - 1
+	m := n << 32 >> (k + 1) // 1 <= m < 2, in 1/2^31
+	l := k
+	for range logBits {
+		m = m * m >> 31
+		l <<= 1
+		if m >= 1<<32 {
+			m >>= 1
+			l++
+		}
+	}
+	return l
+}
+
+// hundredths writes a weight in decimal digits.
+func hundredths(w int) string {
+	if w%100 == 0 {
+		return strconv.Itoa(w / 100)
+	}
+	return strings.TrimRight(strconv.Itoa(w/100)+"."+strconv.Itoa(w%100 + 100)[1:], "0")
+}
+
+// distinct appends the first mention of every entity, at most maxMentions.
+func distinct(out, ms []mention) []mention {
 next:
 	for _, m := range ms {
 		for _, o := range out {
@@ -140,8 +220,17 @@ func (x *extraction) verbBetween(s *sentence, a, b mention) bool {
 	return (x.lang == korean || x.lang == japanese) && a.subject
 }
 
+// isVerb reports whether a word is most likely a verb.
 func isVerb(t *token) bool {
-	return t.word() && !t.upper && !strings.Contains(t.low, "-") && (t.class&verb != 0 || t.class&stop == 0 && len(t.low) > 4 && strings.HasSuffix(t.low, "ed"))
+	switch {
+	case !t.word() || t.upper || t.class&(stop|copula) != 0 || strings.Contains(t.low, "-"):
+		return false
+	case t.class&verb != 0:
+		return true
+	case t.tag != 0:
+		return t.tag.Most() == poslex.Verb && len(t.low) > 2
+	}
+	return len(t.low) > 4 && strings.HasSuffix(t.low, "ed")
 }
 
 // maxKeywords bounds the keywords of one relation.

@@ -4,6 +4,7 @@
 // installs nothing:
 //
 //	go run ./llm/offline/train sources    # fetches the packages, lists them
+//	go run ./llm/offline/train lexicon    # the parts of speech of the extractor
 //
 // Equal package versions give equal tables, byte for byte, on every platform
 // and with any number of processors.
@@ -17,6 +18,7 @@ import (
 const usage = `usage: train COMMAND [flags]
 
   sources    fetch the packages that the tables are made from, and list them
+  lexicon    write the part-of-speech lexicon out of WordNet
 
 Every command takes -h.`
 
@@ -28,6 +30,8 @@ func run(args []string) error {
 	switch name, rest := args[0], args[1:]; name {
 	case "sources":
 		return sources(rest)
+	case "lexicon":
+		return lexicon(rest)
 	default:
 		return fmt.Errorf("unknown command %q\n%s", name, usage)
 	}

@@ -15,7 +15,9 @@ const wordnetDir = "/usr/share/wordnet/"
 // A synset is a set of words that share a meaning.
 type synset struct {
 	pos      byte     // 'n', 'v', 'a' or 'r'
+	file     int      // of the lexicographers, lexnames(5WN)
 	words    []string // lower case, spaces as '_'
+	written  []string // the words as they are written
 	pointers []pointer
 	gloss    string // definition and examples, separated by semicolons
 }
@@ -106,10 +108,15 @@ func parseSynset(pos byte, line string) (set synset, keys []string, err error) {
 	if err != nil || len(f) < 5+2*int(words) {
 		return set, nil, bad
 	}
-	set = synset{pos: pos, gloss: strings.TrimSpace(gloss)}
+	file, err := strconv.Atoi(f[1])
+	if err != nil {
+		return set, nil, bad
+	}
+	set = synset{pos: pos, file: file, gloss: strings.TrimSpace(gloss)}
 	for k := range int(words) {
 		word, _, _ := strings.Cut(f[4+2*k], "(") // "(a)" marks where an adjective stands
 		set.words = append(set.words, strings.ToLower(word))
+		set.written = append(set.written, word)
 	}
 	f = f[4+2*int(words):]
 	pointers, err := strconv.Atoi(f[0])
