@@ -52,7 +52,7 @@ type entity struct {
 	alias    int32   // the entity it is another name of, or its own index
 	order    int32   // of first mention among the selected
 	sents    []int32 // where a selected entity is mentioned, ascending, at most 64
-	weak     bool    // a phrase met once: worth a row only beside a name
+	weak     bool    // a phrase met once: worth a row where there is little else
 }
 
 // A mention is one occurrence: bytes [start, end) of its sentence.
@@ -239,7 +239,7 @@ func (x *extraction) worth(e *entity, loose bool) int {
 		w = 18 + 6*n
 	case n >= 2 && (e.words > 1 || x.lang >= chinese || x.lang == german && len(e.name) >= 9), n >= 3, loose && n >= 2:
 		w = 2 + 5*n + 2*e.words
-	case e.weak && e.words > 1:
+	case e.weak && (e.words > 1 || loose):
 		w = e.words
 	}
 	return w

@@ -93,6 +93,14 @@ A small thing helps. The same thing hurts. One stray adjective phrase stands alo
 	}
 }
 
+// A text without names or repetition still has terms.
+func TestPhrasesOfALonelySentence(t *testing.T) {
+	entities, relations, _ := records(t, complete(t, llm.TaskExtract, llm.Input{Text: "Bread is baked from flour, water and salt."}))
+	if e, ok := entities["bread"]; !ok || e.typ != "concept" || len(relations) > 0 {
+		t.Errorf("%v, %v", entities, relations)
+	}
+}
+
 // A pair that always meets outweighs one that meets by chance, and concepts
 // that meet once are not related.
 func TestWeights(t *testing.T) {

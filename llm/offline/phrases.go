@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/lightctl/lightrag/llm/offline/internal/poslex"
@@ -28,8 +29,8 @@ type phraseCount struct {
 }
 
 // phrases finds noun phrases, (adjective | noun)* noun, of one to four words
-// that are no names. Those that several sentences repeat become concepts; those
-// met once are weak.
+// that are no names. Those that several sentences repeat become concepts. Those
+// met once are weak: phrases beside a name, and anything in a text without names.
 func (x *extraction) phrases() {
 	if x.lang == german {
 		return // nouns are capitalised and found as names are
@@ -70,10 +71,11 @@ func (x *extraction) phrases() {
 			}
 		})
 	}
+	nameless := !slices.ContainsFunc(x.entities, func(e entity) bool { return e.kind != kindConcept })
 	ids := make([]int32, len(counts)) // entities, and one
 	for _, u := range uses {
 		repeated := counts[u.count].sents >= 2
-		if !repeated && !(u.whole && u.to-u.from > 1 && x.sents[u.sent].toks[u.to-1].tag.Common() && x.beside(u)) {
+		if !repeated && !(u.whole && x.sents[u.sent].toks[u.to-1].tag.Common() && (nameless || u.to-u.from > 1 && x.beside(u))) {
 			continue
 		}
 		id := ids[u.count] - 1
