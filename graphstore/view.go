@@ -72,6 +72,10 @@ func (v *View) Sources(kind Kind, owner uint32) []ChunkID {
 	return nil
 }
 
+// Mentions returns the entities that have the chunk among their Sources, by
+// ascending id. The slice is borrowed.
+func (v *View) Mentions(id ChunkID) []EntityID { return v.st.cols.Mentions(id) }
+
 // Slot returns the slot of the owner's vector, false if it has none.
 func (v *View) Slot(kind Kind, owner uint32) (uint32, bool) { return v.st.cols.Slot(kind, owner) }
 

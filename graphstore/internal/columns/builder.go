@@ -22,8 +22,11 @@ type Builder struct {
 	base  uint64                  // version that this one follows
 	forms map[EntityID][]Neighbor // neighbour lists being edited
 	block []Neighbor              // unused memory for them
-	err   error
-	done  bool
+	lists map[ChunkID][]EntityID  // mentions being edited
+
+	loading bool // mentions are made in the end
+	err     error
+	done    bool
 }
 
 // Edit begins the next version on top of c, which stays as it is.
@@ -36,6 +39,7 @@ func (c *Columns) Edit() *Builder {
 		b.next.line.tip.Store(claimed)
 		b.compactPairs()
 		b.compactSources()
+		b.compactMentions()
 		b.compactText()
 	}
 	return b
@@ -48,11 +52,15 @@ func (b *Builder) Done() *Columns {
 		return nil
 	}
 	b.storeNeighbors()
+	b.storeMentions()
 	if b.next.pairs.wasteful(b.next.floor) {
 		b.compactPairs()
 	}
 	if b.next.sources.wasteful(b.next.floor) {
 		b.compactSources()
+	}
+	if b.next.mentioned.wasteful(b.next.floor) {
+		b.compactMentions()
 	}
 	if b.next.text.wasteful(b.next.floor) {
 		b.compactText()
@@ -126,6 +134,9 @@ func (b *Builder) SetEntity(id EntityID, r EntityRow) {
 	}
 	row := n.entities.put(uint32(id), n.gen)
 	row.typ = r.Type
+	if r.Sources != nil {
+		b.mention(id, n.sources.list(row.sources), r.Sources)
+	}
 	b.count(format.KindEntity, row.tokens, r.LineTokens)
 	b.set(&row.common, r.LineTokens, r.Slot, r.HasSlot, r.Sole, r.Sources)
 }
@@ -151,6 +162,7 @@ func (b *Builder) DropEntity(id EntityID) {
 	delete(b.forms, id)
 	row := n.entities.put(uint32(id), n.gen)
 	b.count(format.KindEntity, row.tokens, 0)
+	b.mention(id, n.sources.list(row.sources), nil)
 	n.pairs.free(row.pairs.room)
 	n.sources.free(row.sources.room)
 	n.text.free(n.names.put(uint32(id), n.gen).n)

@@ -21,10 +21,12 @@ type Columns struct {
 	names     table[nameRow] // apart from entities: edits rarely touch it
 	relations table[relationRow]
 	chunks    table[chunkRow]
+	mentions  table[span] // by chunk; no row = none
 
-	pairs   arena[Neighbor]
-	sources arena[ChunkID]
-	text    arena[byte]
+	pairs     arena[Neighbor]
+	sources   arena[ChunkID]
+	mentioned arena[EntityID]
+	text      arena[byte]
 
 	tokens [4]uint64 // by kind: sum over the owners
 
@@ -246,7 +248,8 @@ func (c *Columns) Chunks() iter.Seq[ChunkID] {
 func (c *Columns) Bytes() (total, garbage int64) {
 	pairs, deadPairs := c.pairs.bytes()
 	sources, deadSources := c.sources.bytes()
+	mentioned, deadMentioned := c.mentioned.bytes()
 	text, deadText := c.text.bytes()
-	pages := c.entities.bytes() + c.names.bytes() + c.relations.bytes() + c.chunks.bytes()
-	return pages + pairs + sources + text, deadPairs + deadSources + deadText
+	pages := c.entities.bytes() + c.names.bytes() + c.relations.bytes() + c.chunks.bytes() + c.mentions.bytes()
+	return pages + pairs + sources + mentioned + text, deadPairs + deadSources + deadMentioned + deadText
 }

@@ -72,7 +72,7 @@ func TestReadersDoNotAllocate(t *testing.T) {
 				sole, _ := c.Sole(kind, uint32(id))
 				sink += int(slot) + int(sole) + int(c.LineTokens(kind, uint32(id)))
 			}
-			sink += len(c.EntitySources(id)) + len(c.RelationSources(RelationID(id)))
+			sink += len(c.EntitySources(id)) + len(c.RelationSources(RelationID(id))) + len(c.Mentions(ChunkID(id)))
 			if c.EntityLive(id) && c.RelationLive(RelationID(id)) && c.ChunkLive(ChunkID(id)) {
 				sink++
 			}
@@ -164,7 +164,7 @@ func TestGarbageIsCompactedAndOldVersionsStay(t *testing.T) {
 			compactions++
 		}
 		c = next
-		for _, a := range []bool{c.pairs.wasteful(compactFloor), c.sources.wasteful(compactFloor), c.text.wasteful(compactFloor)} {
+		for _, a := range []bool{c.pairs.wasteful(compactFloor), c.sources.wasteful(compactFloor), c.mentioned.wasteful(compactFloor), c.text.wasteful(compactFloor)} {
 			if a {
 				t.Fatal("too much garbage after Done")
 			}
@@ -376,4 +376,43 @@ func TestReadersRunBesideWriter(t *testing.T) {
 	}
 	stop.Store(true)
 	readers.Wait()
+}
+
+// Sources are the caller's: a chunk that they name twice mentions the entity
+// until they name it no more.
+func TestMentionsFollowSources(t *testing.T) {
+	c := Empty()
+	set := func(sources map[EntityID][]ChunkID) {
+		b := c.Edit()
+		for id, list := range sources {
+			if !b.next.EntityLive(id) {
+				b.AddEntity(id, string(rune('a'+id)))
+			}
+			b.SetEntity(id, EntityRow{Sources: list})
+		}
+		c = b.Done()
+	}
+	want := func(chunk ChunkID, ids ...EntityID) {
+		t.Helper()
+		if got := c.Mentions(chunk); !slices.Equal(got, ids) {
+			t.Errorf("chunk %d mentions %v, want %v", chunk, got, ids)
+		}
+	}
+	set(map[EntityID][]ChunkID{1: {7, 7, 8}, 2: {8, 9}})
+	want(7, 1)
+	want(8, 1, 2)
+	want(9, 2)
+	set(map[EntityID][]ChunkID{1: {7, 8}})
+	want(7, 1)
+	set(map[EntityID][]ChunkID{1: {8, 7}, 2: {}})
+	want(7, 1)
+	want(8, 1)
+	want(9)
+	set(map[EntityID][]ChunkID{1: nil}) // as they were
+	want(7, 1)
+	b := c.Edit()
+	b.DropEntity(1)
+	c = b.Done()
+	want(7)
+	want(8)
 }

@@ -1,6 +1,6 @@
 // Package columns holds the in-memory half of a store view: everything that a
 // query needs about an entity, a relation or a chunk without asking the disk
-// (neighbours, degree, weight, tokens, sources, vector slot).
+// (neighbours, degree, weight, tokens, sources, mentions, vector slot).
 //
 // A *Columns is one immutable version. One writer makes the next version with
 // Edit ... Done; any number of readers use any number of versions at the same
@@ -16,7 +16,7 @@
 // bytes copied are pages times page size [a version of 160 touched owners at
 // 100k entities, CPU: 0.08-0.11 ms for rows alone, 0.15-0.18 with 64 rows].
 //
-// Data of variable length (neighbour pairs, source lists, names) lives in
+// Data of variable length (neighbour pairs, source lists, mentions, names) lives in
 // arenas: lists of chunks without pointers that all versions share and only the
 // newest appends to. Pages hold spans into them. A version reads only what was
 // written before it was made, which is why no copy and no lock is needed. The

@@ -15,7 +15,11 @@ type Loader struct {
 }
 
 // NewLoader returns a loader without content.
-func NewLoader() *Loader { return &Loader{Empty().Edit()} }
+func NewLoader() *Loader {
+	b := Empty().Edit()
+	b.loading = true
+	return &Loader{b}
+}
 
 // AddEntity makes an entity; see Builder.
 func (l *Loader) AddEntity(id EntityID, name string) { l.b.AddEntity(id, name) }
@@ -46,12 +50,13 @@ func (l *Loader) SetChunkSlot(id ChunkID, slot uint32) { l.b.SetChunkSlot(id, sl
 // after Done, which may refuse relations.
 func (l *Loader) Err() error { return l.b.Err() }
 
-// Done builds the neighbour lists and returns the version.
+// Done builds the neighbour lists and the mentions and returns the version.
 func (l *Loader) Done() *Columns {
 	if l.b.done {
 		return nil
 	}
 	l.link()
+	l.mention()
 	return l.b.Done()
 }
 

@@ -98,6 +98,9 @@ func (m model) verify(c *Columns) error {
 			return err
 		}
 	}
+	if err := m.verifyMentions(c); err != nil {
+		return err
+	}
 	var tokens [4]uint64
 	for _, r := range m.entities {
 		tokens[format.KindEntity] += uint64(r.LineTokens)
@@ -114,6 +117,23 @@ func (m model) verify(c *Columns) error {
 		}
 	}
 	return accounts(c)
+}
+
+func (m model) verifyMentions(c *Columns) error {
+	want := map[ChunkID][]EntityID{}
+	for _, id := range slices.Sorted(maps.Keys(m.entities)) {
+		for _, chunk := range m.entities[id].Sources {
+			if list := want[chunk]; len(list) == 0 || list[len(list)-1] != id {
+				want[chunk] = append(list, id)
+			}
+		}
+	}
+	for chunk := range join(want) {
+		if got := c.Mentions(chunk); !slices.Equal(got, want[chunk]) {
+			return fmt.Errorf("chunk %d: mentions %v, want %v", chunk, got, want[chunk])
+		}
+	}
+	return nil
 }
 
 // join yields the keys of m and the edge ids that are not among them.
@@ -174,7 +194,7 @@ func shared(c *Columns, kind Kind, owner uint32, tokens, slot uint32, hasSlot bo
 
 // accounts checks that the arenas know what is live and that nothing is lost.
 func accounts(c *Columns) error {
-	var pairs, sources, text int
+	var pairs, sources, mentioned, text int
 	for id := range c.Entities() {
 		r := &c.entities.page(uint32(id)).rows[id&pageMask]
 		pairs += int(r.pairs.room)
@@ -184,10 +204,14 @@ func accounts(c *Columns) error {
 	for id := range c.Relations() {
 		sources += int(c.relations.page(uint32(id)).rows[id&pageMask].sources.room)
 	}
-	if c.pairs.live != pairs || c.sources.live != sources || c.text.live != text {
-		return fmt.Errorf("live %d, %d, %d; spans hold %d, %d, %d", c.pairs.live, c.sources.live, c.text.live, pairs, sources, text)
+	for id, ok := c.mentions.next(0); ok; id, ok = c.mentions.next(uint64(id) + 1) {
+		mentioned += int(c.mentions.page(id).rows[id&pageMask].room)
 	}
-	for _, a := range [][3]int{tally(&c.pairs), tally(&c.sources), tally(&c.text)} {
+	if c.pairs.live != pairs || c.sources.live != sources || c.mentioned.live != mentioned || c.text.live != text {
+		return fmt.Errorf("live %d, %d, %d, %d; spans hold %d, %d, %d, %d", c.pairs.live, c.sources.live, c.mentioned.live, c.text.live,
+			pairs, sources, mentioned, text)
+	}
+	for _, a := range [][3]int{tally(&c.pairs), tally(&c.sources), tally(&c.mentioned), tally(&c.text)} {
 		if a[0] != a[1] || a[2] < 0 {
 			return fmt.Errorf("arena of %d elements accounts for %d, %d of them dead", a[0], a[1], a[2])
 		}
