@@ -1,8 +1,10 @@
 package llm
 
 import (
+	"hash/maphash"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"unicode"
 	"unicode/utf8"
 
@@ -14,6 +16,7 @@ import (
 type bpe struct {
 	name  string
 	codec func() tokenizer.Codec
+	known *wordMemo
 }
 
 // pieceBytes is the length from which a text is handed to the codec in pieces.
@@ -39,7 +42,7 @@ func pieces(s string, size int, yield func(string)) {
 }
 
 func newBPE(name string, enc tokenizer.Encoding) *bpe {
-	return &bpe{name: name, codec: sync.OnceValue(func() tokenizer.Codec {
+	return &bpe{name: name, known: &wordMemo{seed: maphash.MakeSeed()}, codec: sync.OnceValue(func() tokenizer.Codec {
 		c, err := tokenizer.Get(enc)
 		if err != nil {
 			return nil // not for the encodings of NewTokenizer; see ends
@@ -55,12 +58,54 @@ func (t *bpe) Name() string { return t.name }
 // (a control character before a letter, say), and such a one is one token.
 func (t *bpe) walk(s string, yield func(end int)) {
 	from := 0
+	words(s, func(w string) {
+		known := t.known.get(w)
+		if known == nil {
+			known = t.known.put(w, t.split(w))
+		}
+		for _, end := range known.ends {
+			yield(from + int(end))
+		}
+		from += len(w)
+	})
+}
+
+// words cuts s before each blank that stands behind a letter, digit or mark. No
+// token crosses such a place: the expressions that split a text for a codec have
+// a blank at the beginning of a match or among other white space only, and none
+// looks back.
+func words(s string, yield func(string)) {
+	from := 0
+	for i := 1; i < len(s); i++ {
+		if s[i] != ' ' {
+			continue
+		}
+		switch c := s[i-1]; {
+		case c <= ' ' || c == 0x7f:
+			continue
+		case c >= utf8.RuneSelf:
+			if r, _ := utf8.DecodeLastRuneInString(s[:i]); !unicode.IsLetter(r) {
+				continue
+			}
+		}
+		yield(s[from:i])
+		from = i
+	}
+	if from < len(s) {
+		yield(s[from:])
+	}
+}
+
+// split returns the offset at which each token of s ends.
+func (t *bpe) split(s string) []uint32 {
+	var ends []uint32
+	from := 0
 	pieces(s, pieceBytes, func(p string) {
 		at := 0
 		skip := func() {
 			_, n := utf8.DecodeRuneInString(p[at:])
 			at += n
-			yield(from + at)
+			ends = append(ends, uint32(from+at))
 		}
 		for _, tok := range t.encode(p) {
 			for at < len(p) && !strings.HasPrefix(p[at:], tok) {
@@ -68,7 +113,7 @@ func (t *bpe) walk(s string, yield func(end int)) {
 			}
 			if at < len(p) {
 				at += len(tok)
-				yield(from + at)
+				ends = append(ends, uint32(from+at))
 			}
 		}
 		for at < len(p) {
@@ -76,6 +121,46 @@ func (t *bpe) walk(s string, yield func(end int)) {
 		}
 		from += len(p)
 	})
+	return ends
+}
+
+// wordMemo remembers how words were split. It is a table without buckets: a
+// word has one place, and the last one there is remembered. Reading takes no lock.
+// A text is counted many times over its life, and most of its words were
+// counted before.
+type wordMemo struct {
+	seed  maphash.Seed
+	slots [1 << 15]atomic.Pointer[splitWord]
+}
+
+type splitWord struct {
+	text string
+	ends []uint32
+}
+
+const maxMemoWord = 96 // bytes; bounds what is remembered to a few MB
+
+func (m *wordMemo) slot(w string) *atomic.Pointer[splitWord] {
+	return &m.slots[maphash.String(m.seed, w)%uint64(len(m.slots))]
+}
+
+func (m *wordMemo) get(w string) *splitWord {
+	if len(w) > maxMemoWord {
+		return nil
+	}
+	if k := m.slot(w).Load(); k != nil && k.text == w {
+		return k
+	}
+	return nil
+}
+
+func (m *wordMemo) put(w string, ends []uint32) *splitWord {
+	if len(w) > maxMemoWord {
+		return &splitWord{ends: ends}
+	}
+	k := &splitWord{strings.Clone(w), ends}
+	m.slot(w).Store(k)
+	return k
 }
 
 // ends returns the byte offset at which each token of s, valid UTF-8, ends.

@@ -180,6 +180,56 @@ func TestPiecesDoNotChangeTokens(t *testing.T) {
 	}
 }
 
+// What is split word by word, and remembered, is split as the whole is.
+func checkWords(t *testing.T, b *bpe, s string) {
+	t.Helper()
+	s = validUTF8(s)
+	want := b.split(s)
+	for _, again := range []bool{false, true} { // from the memo
+		got := b.ends(s)
+		if len(got) != len(want) {
+			t.Fatalf("%s: %d tokens word by word, %d of the whole (again %v): %q", b.name, len(got), len(want), again, s)
+		}
+		for i := range got {
+			if got[i] != int(want[i]) {
+				t.Fatalf("%s: token %d ends at %d word by word, at %d in the whole: %q", b.name, i, got[i], want[i], s)
+			}
+		}
+	}
+}
+
+func TestWordsDoNotChangeTokens(t *testing.T) {
+	for _, tok := range tokenizers(t) {
+		b, ok := tok.(*bpe)
+		if !ok {
+			continue
+		}
+		for _, s := range tokenTexts {
+			checkWords(t, b, s)
+		}
+		for _, s := range []string{
+			" a", "a b", "a  b", "a   b c", "a \n b", "a.\n b", "a. \n\n  b", "don't we're I'LL x's y", "a\t b \tc", "é b", "漢 字 b", "“a” b", "a\u00a0 b", "a \u00a0b",
+			"a\u3000 b", "a\u200b b", "1 2 345 6789 0", "- - -- --- x", "x /\n y", "a\x7f b", "a\x01 b\x02c", "/etc/fstab (see x), http://a.b/c?d=e&f g", "🙂 🙂  a",
+		} {
+			checkWords(t, b, s)
+		}
+	}
+}
+
+func FuzzWords(f *testing.F) {
+	toks := tokenizers(f)
+	for _, s := range tokenTexts {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		for _, tok := range toks {
+			if b, ok := tok.(*bpe); ok {
+				checkWords(t, b, s)
+			}
+		}
+	})
+}
+
 func TestTokenizersTakeLinearTime(t *testing.T) {
 	for name, tok := range tokenizers(t) {
 		tok.Count("warm up")
