@@ -17,7 +17,8 @@ func (c *scratch) scan(t *table, q []float32, from, to uint32, f *filter, b *bes
 		}
 		n := min(end-from, scanBlock)
 		if s != nil && !c.coding.skips() {
-			n = min(end-from, codesBlock, chunkSlots-from&chunkMask)
+			n = min(end-from, most, chunkSlots-from&chunkMask)
+			most = min(2*most, codesBlock)
 			c.sift(t, from, n, f, b)
 			if sifted += n; s.crowded(&c.coding, b) {
 				c.coding.judge(c.strain(t, q, b), int(sifted))

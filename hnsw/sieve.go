@@ -60,19 +60,24 @@ func (c *scratch) sift(t *table, first, n uint32, f *filter, b *best) {
 	e, s := &c.coding, c.sifter
 	m, at := t.at(first)
 	e.lose(m, at, n)
-	slack := e.slack()
-	ids := c.ids[:n]
-	ids = ids[:simd.ScanRange8(&c.code, &t.codes, first, int(n), to32(s.atLeast(e, b)-slack), ids, c.near)]
-	for i, id := range ids {
-		low := rankOf(to32(int64(c.near[i])-slack), id)
-		if (len(s.lows) < b.k || low < s.lows[b.k-1]) && f.ok(id) {
-			s.lows, _ = insert(s.lows, low, b.k)
-		}
-	}
 	least := s.atLeast(e, b)
+	ids := c.ids[:n]
+	ids = ids[:simd.ScanRange8(&c.code, &t.codes, first, int(n), to32(least-e.slack()), ids, c.near)]
+	block, slack := uint32(math.MaxUint32), int64(0)
 	for i, id := range ids {
-		if high := int64(c.near[i]) + slack; high >= least && f.ok(id) {
-			s.left = append(s.left, rankOf(to32(high), id))
+		if id/scanBlock != block { // few codes lose much: not all that are looked at in one go are to pay for it
+			block = id / scanBlock
+			e.lose(m, id&chunkMask, 1)
+			slack = e.slack()
+		}
+		product := int64(c.near[i])
+		if product+slack < least || !f.ok(id) {
+			continue
+		}
+		s.left = append(s.left, rankOf(to32(product+slack), id))
+		if low := rankOf(to32(product-slack), id); len(s.lows) < b.k || low < s.lows[b.k-1] {
+			s.lows, _ = insert(s.lows, low, b.k)
+			least = s.atLeast(e, b)
 		}
 	}
 }

@@ -1,8 +1,11 @@
 package hnsw
 
 import (
+	"math"
 	"slices"
 	"testing"
+
+	"github.com/lightctl/lightrag/hnsw/simd"
 )
 
 // The point of waiting is that few rows are read that are no hits.
@@ -43,5 +46,39 @@ func TestAScanReadsFewRowsBesideItsHits(t *testing.T) {
 		t.Errorf("%d rows are read for %d hits", mean, k)
 	} else {
 		t.Logf("%d rows are read for %d hits", mean, k)
+	}
+}
+
+// Codes of some blocks say that the nearest rows are farther than others, by as much as they may be off.
+func TestAScanGoesByWhatTheCodesOfEachBlockLose(t *testing.T) {
+	const n, dim, k, off = 4000, 384, 10, 0.1
+	rows := clusters(76, n, dim)
+	g := newTestGraph(t, dim, Options{})
+	needsCodes(t, g)
+	appendAll(t, g, rows)
+	tab, q, turned, row := g.table.Load(), make([]float32, dim), make([]float32, dim), make([]float32, dim)
+	for i, v := range rows[:20] {
+		if err := Normalize(q, v); err != nil {
+			t.Fatal(err)
+		}
+		want := oracle(g, v, k, nil)
+		tab.turn.Rotate(turned, q)
+		for _, h := range want {
+			m, at := tab.at(h.Slot)
+			tab.turn.Rotate(row, tab.row(h.Slot))
+			for j := range row {
+				row[j] -= off * turned[j]
+			}
+			simd.Quantise(tab.codes.Row(h.Slot), row, simd.UnitScale(dim))
+			m.lost[at/scanBlock].Store(math.Float32bits(off + 0.02))
+		}
+		if got, err := g.Search(v, k, SearchOptions{Exact: true}, nil); err != nil || !slices.Equal(got, want) {
+			t.Fatalf("query %d: %v (%v), want %v", i, got, err, want)
+		}
+		for _, h := range want {
+			m, at := tab.at(h.Slot)
+			g.encodeRow(tab, h.Slot)
+			m.lost[at/scanBlock].Store(math.Float32bits(0.02)) // no code loses more
+		}
 	}
 }

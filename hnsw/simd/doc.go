@@ -22,7 +22,7 @@
 //	Rotate                        x        =       =        x      =
 //	Quantise Query8.Load          x        =       =        x      =
 //	Norm Scale                    x        =       =       (plain Go)
-//	ScanRange8's comparison       x        =       =       (plain Go)
+//	ScanRange8's comparison       x        =       x       (plain Go)
 //	HammingRange              (plain Go)           x       (plain Go)
 //	Offer                     (plain Go)           x       (plain Go)
 //

@@ -53,6 +53,9 @@ func divideAVX2(dst, v *float32, n int, by float64)
 func aboveAVX2(products *int32, n int, least int32, first uint32, ids *uint32) int
 
 //go:noescape
+func aboveAVX512(products *int32, n int, least int32, first uint32, ids *uint32) int
+
+//go:noescape
 func prefetch32(p *uint32)
 
 //go:noescape
@@ -172,11 +175,19 @@ func divide(dst, v []float32, by float64) {
 
 func above(products []int32, least int32, first uint32, ids []uint32) int {
 	n := len(products) &^ 7
+	if active == tierAVX512 {
+		n = len(products) &^ 15
+	}
 	if active == tierGo || n == 0 {
 		return aboveGo(products, least, first, ids)
 	}
 	_ = ids[len(products)-1]
-	kept := aboveAVX2(&products[0], n, least, first, &ids[0])
+	kept := 0
+	if active == tierAVX512 {
+		kept = aboveAVX512(&products[0], n, least, first, &ids[0])
+	} else {
+		kept = aboveAVX2(&products[0], n, least, first, &ids[0])
+	}
 	for i, p := range products[n:] {
 		if p >= least {
 			ids[kept], products[kept] = first+uint32(n+i), p
