@@ -48,10 +48,13 @@ func (db *DB) again(ctx context.Context, q *Query, first *Result) (*Result, erro
 	size, _ := db.window.get()
 	db.opts.Logger.Warn("lightrag: the context was too long for the model and is made smaller", "window", size)
 	r := &Result{
-		Query: first.Query, Mode: first.Mode, HighLevel: first.HighLevel, LowLevel: first.LowLevel, vectors: first.vectors,
+		Query: first.Query, Mode: first.Mode, HighLevel: first.HighLevel, LowLevel: first.LowLevel, want: first.want,
 		Usage: first.Usage, Timings: first.Timings,
-		Warnings: []string{fmt.Sprintf("the model takes %d tokens: the context was made smaller; Options.ContextWindow spares the first attempt", size)},
 	}
+	if w := first.want.warning; w != "" {
+		r.Warnings = append(r.Warnings, w)
+	}
+	r.Warnings = append(r.Warnings, fmt.Sprintf("the model takes %d tokens: the context was made smaller; Options.ContextWindow spares the first attempt", size))
 	if q.Explain {
 		r.Explain = &Explain{Keywords: first.Explain.Keywords}
 	}

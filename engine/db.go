@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/lightctl/lightrag/engine/internal/lexical"
 	"github.com/lightctl/lightrag/format"
 	"github.com/lightctl/lightrag/graphstore"
 	"github.com/lightctl/lightrag/llm"
@@ -92,6 +93,7 @@ func Open(dir string, o Options) (*DB, error) {
 		Summary: graphstore.SummaryPolicy{
 			Fragments: o.SummaryFragments, Tokens: o.SummaryTokens, Join: o.SummaryTokens, Model: o.Completer.Model(),
 		},
+		Terms: lexical.Analyzer{},
 		Measure: func(id format.Identity) (graphstore.Measurer, error) {
 			tok, err := llm.NewTokenizer(id.Tokenizer)
 			if err != nil {

@@ -19,6 +19,16 @@
 // ImportLightRAG takes over what LightRAG or nano-graphrag has stored, and
 // ImportKG a graph made by hand.
 //
+// # Matching
+//
+// Keywords and questions find entities, relations and passages by vectors and by
+// words, BM25 over postings that the store keeps; the two rankings are merged by
+// reciprocal rank (1/(60+rank), Cormack et al. 2009), and an entity that a
+// low-level keyword names, but for case, width and punctuation, comes before all
+// others. Query.Match asks for one of the two instead: [MatchVectors] is LightRAG's way, and
+// [MatchLexical] embeds nothing. An embedder that cannot be reached costs a
+// question its vectors and not its answer: Result.Warnings then says so.
+//
 // # Filters
 //
 // Query.Documents and Query.EntityTypes apply before anything is ranked: an

@@ -17,6 +17,7 @@ type Explain struct {
 	TopK      int                   `json:"top_k"`
 	ChunkTopK int                   `json:"chunk_top_k"`
 	Threshold float32               `json:"cosine_threshold"` // -2 = none
+	Match     string                `json:"match"`            // fused, vectors, lexical
 
 	ContextWindow int `json:"context_window,omitempty"` // tokens; 0 = unknown
 	AnswerReserve int `json:"answer_reserve,omitempty"` // of them, left free
@@ -58,10 +59,11 @@ type BudgetExplained struct {
 // StageExplained is what became of entities or relations.
 type StageExplained struct {
 	Searched bool     `json:"searched"` // keywords were matched against them
-	Matched  int      `json:"matched"`  // by vector
+	Matched  int      `json:"matched"`  // by vector, by words or both
 	Near     *float32 `json:"best_below_threshold,omitempty"`
-	Found    int      `json:"found"` // with those that came by one hop
-	Kept     int      `json:"kept"`
+	MatchExplained
+	Found int `json:"found"` // with those that came by one hop
+	Kept  int `json:"kept"`
 	// Shortened says that the first one alone was over the budget and was cut.
 	Shortened  bool            `json:"shortened,omitempty"`
 	Budget     BudgetExplained `json:"budget"`
@@ -72,9 +74,10 @@ type StageExplained struct {
 // ChunksExplained is what became of the passages. A passage that came in several
 // ways counts for each.
 type ChunksExplained struct {
-	Searched     bool            `json:"searched"`
-	Near         *float32        `json:"best_below_threshold,omitempty"`
-	FromQuestion int             `json:"from_question"` // by vector
+	Searched     bool     `json:"searched"`
+	Near         *float32 `json:"best_below_threshold,omitempty"`
+	FromQuestion int      `json:"from_question"` // by vector, by words or both
+	MatchExplained
 	FromEntities int             `json:"from_entities"`
 	FromRelation int             `json:"from_relations"`
 	Found        int             `json:"found"` // distinct
@@ -87,9 +90,10 @@ type ChunksExplained struct {
 
 // Candidate is an entity, a relation or a passage that was found.
 type Candidate struct {
-	Name   string   `json:"name"`
-	Origin string   `json:"origin"` // question, entity, relation, keywords
-	Score  float32  `json:"score"`  // cosine; 0 = none was computed
+	Name   string  `json:"name"`
+	Origin string  `json:"origin"` // question, entity, relation, keywords
+	Score  float32 `json:"score"`  // cosine; 0 = none was computed
+	MatchRanks
 	Rerank *float64 `json:"rerank_score,omitempty"`
 	Degree int      `json:"degree,omitempty"` // entity; of a relation the sum of its ends
 	Weight float64  `json:"weight,omitempty"`
@@ -124,7 +128,7 @@ func (s *search) explainSearch(r *Result) error {
 	counts := s.view.Counts()
 	x := r.Explain
 	x.Commit, x.Index = s.view.Seq(), s.db.index.stats()
-	x.TopK, x.ChunkTopK, x.Threshold = s.q.TopK, s.q.ChunkTopK, s.q.CosineThreshold
+	x.TopK, x.ChunkTopK, x.Threshold, x.Match = s.q.TopK, s.q.ChunkTopK, s.q.CosineThreshold, s.q.Match.String()
 	if x.ContextWindow = s.q.window; s.q.window > 0 {
 		x.AnswerReserve = answerReserve(s.q.window)
 	}
@@ -138,25 +142,27 @@ func (s *search) explainSearch(r *Result) error {
 		}
 	}
 	x.Entities.Matched, x.Relations.Matched = len(s.near.entities), len(s.near.relations)
-	x.Entities.Searched, x.Relations.Searched = s.low != nil, s.high != nil
-	x.Chunks.Searched = s.q.Mode == Naive || s.q.Mode == Mix
+	x.Entities.Searched, x.Relations.Searched, x.Chunks.Searched = s.want.low != "", s.want.high != "", s.want.passages
+	x.Entities.MatchExplained = s.matches[format.KindEntity-1].summary()
+	x.Relations.MatchExplained = s.matches[format.KindRelation-1].summary()
+	x.Chunks.MatchExplained = s.matches[format.KindChunk-1].summary()
 	var err error
-	near := func(kind format.Kind, q []float32, found, k int) *float32 {
-		if err != nil || q == nil || found >= k {
+	near := func(kind format.Kind, q []float32, k int) *float32 {
+		m := s.matches[kind-1]
+		if err != nil || q == nil || m == nil || m.near >= k {
 			return nil
 		}
 		var hits []hit
-		hits, err = s.db.index.search(s.view, kind, q, found+1, -2, s.filter)
-		if len(hits) <= found {
+		hits, err = s.db.index.search(s.view, kind, q, m.near+1, -2, s.filter)
+		if len(hits) <= m.near {
 			return nil
 		}
-		return &hits[found].score
+		return &hits[m.near].score
 	}
-	x.Entities.Near = near(format.KindEntity, s.low, len(s.near.entities), s.q.TopK)
-	x.Relations.Near = near(format.KindRelation, s.high, len(s.near.relations), s.q.TopK)
-	if x.Chunks.Searched {
-		x.Chunks.Near = near(format.KindChunk, s.query, len(s.near.chunks), s.q.ChunkTopK)
-	}
+	v := &s.want.vectors
+	x.Entities.Near = near(format.KindEntity, v.low, s.q.TopK)
+	x.Relations.Near = near(format.KindRelation, v.high, s.q.TopK)
+	x.Chunks.Near = near(format.KindChunk, v.query, s.q.ChunkTopK)
 	return err
 }
 
@@ -202,9 +208,10 @@ func explainOwners[T ~uint32](s *search, x *StageExplained, kind format.Kind, li
 			continue
 		}
 		c := describe(e.id)
-		c.Origin, c.Score, c.Tokens = "keywords", e.score, m.cost(line, 1)
-		if e.score == 0 {
-			c.Origin = via
+		c.Origin, c.Score, c.Tokens = via, e.score, m.cost(line, 1)
+		ranks, matched := s.matches[kind-1].ranks(uint32(e.id))
+		if c.MatchRanks = ranks; matched {
+			c.Origin = "keywords"
 		}
 		x.Candidates = append(x.Candidates, c)
 	}
@@ -275,6 +282,7 @@ func (s *search) explainChunks(r *Result, found, chosen []ranked[format.ChunkID]
 			Name: rows[i].DocID + "#" + strconv.Itoa(int(rows[i].Order)), Origin: s.origins[c.id], Score: c.score,
 			Tokens: m.cost(s.view.LineTokens(format.KindChunk, uint32(c.id)), 1), Kept: i < x.Kept,
 		}
+		cand.MatchRanks, _ = s.matches[format.KindChunk-1].ranks(uint32(c.id))
 		if score, ok := s.reranked[c.id]; ok {
 			cand.Rerank = &score
 		}

@@ -88,7 +88,7 @@ func TestExplainCountsWhatEachStageDid(t *testing.T) {
 // Passages are there, and the threshold keeps them out: explain says so.
 func TestExplainTellsWhyNothingWasFound(t *testing.T) {
 	db, _ := planets(t, nil)
-	r := asked(t, db, Query{Text: "mars", Mode: Naive, CosineThreshold: 0.99, Explain: true})
+	r := asked(t, db, Query{Text: "mars", Mode: Naive, CosineThreshold: 0.99, Match: MatchVectors, Explain: true})
 	if c := r.Explain.Chunks; r.Found || c.Near == nil || *c.Near <= 0 || *c.Near >= 0.99 {
 		t.Errorf("%+v", r.Explain.Chunks)
 	}

@@ -143,7 +143,7 @@ func TestRecordedQueriesGiveTheSameResults(t *testing.T) {
 			for i, g := range file.Queries {
 				for _, small := range []bool{false, true} {
 					want := g.Result
-					q := Query{Text: g.Query, Mode: Mode(g.Mode), LowLevel: g.LL, HighLevel: g.HL, TopK: g.TopK, ChunkTopK: g.ChunkTopK}
+					q := Query{Text: g.Query, Mode: Mode(g.Mode), LowLevel: g.LL, HighLevel: g.HL, TopK: g.TopK, ChunkTopK: g.ChunkTopK, Match: MatchVectors}
 					if small {
 						want = g.Small
 						q.MaxEntityTokens, q.MaxRelationTokens, q.MaxTotalTokens = 300, 400, 3000

@@ -238,7 +238,7 @@ func TestImportedVectorsAreFoundAsByBruteForce(t *testing.T) {
 			compared := 0
 			for _, q := range questions {
 				vec := emb.vectors[q]
-				big := Query{Text: q, TopK: 40, ChunkTopK: 20, MaxEntityTokens: 1e6, MaxRelationTokens: 1e6, MaxTotalTokens: 4e6, MaxChunkTokens: 1e6}
+				big := Query{Text: q, Match: MatchVectors, TopK: 40, ChunkTopK: 20, MaxEntityTokens: 1e6, MaxRelationTokens: 1e6, MaxTotalTokens: 4e6, MaxChunkTokens: 1e6}
 				local, global, naive := big, big, big
 				local.Mode, local.LowLevel = Local, []string{q}
 				global.Mode, global.HighLevel = Global, []string{q}

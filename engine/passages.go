@@ -81,10 +81,14 @@ func (s *search) pick(lists [][]format.ChunkID, taken map[format.ChunkID]struct{
 // pickVector takes the chunks nearest to the question, 5/2 per owner. It
 // declines when a vector is missing.
 func (s *search) pickVector(own [][]format.ChunkID) ([]ranked[format.ChunkID], bool) {
+	query := s.want.vectors.query
+	if query == nil {
+		return nil, false
+	}
 	var all []ranked[format.ChunkID]
 	for _, list := range own {
 		for _, c := range list {
-			score, ok := s.db.index.score(s.view, format.KindChunk, uint32(c), s.query)
+			score, ok := s.db.index.score(s.view, format.KindChunk, uint32(c), query)
 			if !ok {
 				return nil, false
 			}

@@ -43,7 +43,9 @@ type Query struct {
 	MaxRelationTokens int     // 0 = 8000
 	MaxTotalTokens    int     // 0 = 30000
 	MaxChunkTokens    int     // 0 = what the other budgets leave
-	CosineThreshold   float32 // hits below it are dropped; 0 = 0.2, negative = none
+	CosineThreshold   float32 // vector hits below it are dropped; 0 = 0.2, negative = none
+
+	Match Match // by vectors, by words or both; 0 = MatchFused
 
 	// HighLevel and LowLevel keywords. If either is given no model is asked
 	// for keywords.
@@ -137,13 +139,13 @@ type Result struct {
 	// What the budgets cut, for explaining a result.
 	EntitiesFound, RelationsFound, ChunksFound int
 
-	vectors queryVectors
+	want wanted
 }
 
 // EntityHit is a retrieved entity.
 type EntityHit struct {
 	Name, Type, Description string
-	Score                   float32 // cosine with the low-level keywords; 0 = came by a relation
+	Score                   float32 // cosine with the low-level keywords; 0 = came by a relation, or none was computed
 }
 
 // RelationHit is a retrieved relation; Src < Tgt by code point.
@@ -152,7 +154,7 @@ type RelationHit struct {
 	Keywords    []string
 	Description string
 	Weight      float64
-	Score       float32 // cosine with the high-level keywords; 0 = came by an entity
+	Score       float32 // cosine with the high-level keywords; 0 = came by an entity, or none was computed
 }
 
 // ChunkHit is a retrieved passage.

@@ -190,7 +190,7 @@ func sameAsBruteForce(t *testing.T, db *DB) {
 		}
 		slices.Sort(all)
 		slices.Reverse(all)
-		r := retrieved(t, db, Query{Text: text, Mode: Local, LowLevel: []string{text}, TopK: 5, CosineThreshold: -1})
+		r := retrieved(t, db, Query{Text: text, Mode: Local, LowLevel: []string{text}, TopK: 5, CosineThreshold: -1, Match: MatchVectors})
 		if len(r.Entities) != 5 {
 			t.Fatalf("%d entities", len(r.Entities))
 		}

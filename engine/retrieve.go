@@ -65,7 +65,7 @@ func (db *DB) retrieve(ctx context.Context, q *Query) (*Result, error) {
 
 // gather fills a Result whose keywords and vectors are there.
 func (db *DB) gather(ctx context.Context, q *Query, r *Result) error {
-	if r.vectors.query == nil { // no keywords for this mode, nothing to match
+	if r.want.nothing() { // no keywords for this mode
 		return nil
 	}
 	fitted := *q
@@ -77,7 +77,7 @@ func (db *DB) gather(ctx context.Context, q *Query, r *Result) error {
 	if err != nil {
 		return err
 	}
-	defer s.view.Close()
+	defer s.close()
 	if err := s.match(); err != nil {
 		return err
 	}
@@ -109,6 +109,9 @@ func (q *Query) normalise() error {
 	var err error
 	if q.Mode, err = ParseMode(string(q.Mode)); err != nil {
 		return err
+	}
+	if q.Match > MatchLexical {
+		return fmt.Errorf("%w: %s is not one of MatchFused, MatchVectors, MatchLexical", ErrInvalid, q.Match)
 	}
 	def := func(p *int, zero int) {
 		if *p == 0 {
@@ -199,9 +202,11 @@ type search struct {
 	view   *graphstore.View
 	filter *filter // nil = everything
 
-	queryVectors
+	want  *wanted
+	low   []string // low-level keywords
+	words *wordMatch
 
-	near struct { // vector hits, (score descending, id)
+	near struct { // what matched, the best first
 		entities, relations, chunks []hit
 	}
 	entities  []ranked[format.EntityID]
@@ -210,86 +215,78 @@ type search struct {
 	reranked map[format.ChunkID]float64 // nil = not reranked
 
 	// For Result.Explain only.
+	matches    [indexKinds]*matchNote
 	origins    map[format.ChunkID]string
 	listed     [3]int // passages by origin
 	rerankNote *RerankExplained
 }
 
-// ranked is a candidate in its final order; score is 0 when it was not a
-// vector hit itself.
+// ranked is a candidate in its final order; score is the cosine of its vector, 0
+// when it did not match itself.
 type ranked[ID comparable] struct {
 	id    ID
 	score float32
 }
 
-// queryVectors are the unit vectors of the question and of the keywords of each
-// level; nil = not asked.
-type queryVectors struct{ query, low, high []float32 }
-
-// vectors embeds what the mode needs in one call. It leaves r.vectors empty
-// when the mode has nothing to match.
+// vectors notes what the mode matches and embeds it in one call. Where words can
+// stand in, an embedder that fails is a warning.
 func (db *DB) vectors(ctx context.Context, q *Query, r *Result) error {
-	low, high := strings.Join(r.LowLevel, ", "), strings.Join(r.HighLevel, ", ")
-	if q.Mode == Global || q.Mode == Naive {
-		low = ""
+	a := &r.want
+	if q.Mode != Global && q.Mode != Naive {
+		a.low = strings.Join(r.LowLevel, ", ")
 	}
-	if q.Mode == Local || q.Mode == Naive {
-		high = ""
+	if q.Mode != Local && q.Mode != Naive {
+		a.high = strings.Join(r.HighLevel, ", ")
 	}
-	if low == "" && high == "" && q.Mode != Naive && q.Mode != Mix {
+	a.passages = q.Mode == Naive || q.Mode == Mix
+	if a.nothing() || q.Match == MatchLexical {
 		return nil
 	}
 	texts := []string{q.Text}
-	if low != "" {
-		texts = append(texts, low)
+	if a.low != "" {
+		texts = append(texts, a.low)
 	}
-	if high != "" {
-		texts = append(texts, high)
+	if a.high != "" {
+		texts = append(texts, a.high)
 	}
 	vecs, err := db.embed(ctx, texts, llm.PurposeQuery)
 	if err != nil {
-		return err
+		if q.Match == MatchVectors || ctx.Err() != nil {
+			return err
+		}
+		db.opts.Logger.Warn("lightrag: a question is matched by words alone", "error", err)
+		a.warning = "matched by words alone, without vectors: " + err.Error()
+		r.Warnings = append(r.Warnings, a.warning)
+		return nil
 	}
 	for i, v := range vecs {
 		vecs[i] = unit(v)
 	}
-	r.vectors.query = vecs[0]
-	if vecs = vecs[1:]; low != "" {
-		r.vectors.low, vecs = vecs[0], vecs[1:]
+	a.vectors.query = vecs[0]
+	if vecs = vecs[1:]; a.low != "" {
+		a.vectors.low, vecs = vecs[0], vecs[1:]
 	}
-	if high != "" {
-		r.vectors.high = vecs[0]
+	if a.high != "" {
+		a.vectors.high = vecs[0]
 	}
 	return nil
 }
 
 // newSearch pins a view.
 func (db *DB) newSearch(q *Query, r *Result) (*search, error) {
-	s := &search{db: db, q: q, queryVectors: r.vectors}
+	s := &search{db: db, q: q, want: &r.want, low: r.LowLevel, words: wordMatches.Get().(*wordMatch)}
 	var err error
 	if s.view, err = db.store.View(); err != nil {
 		return nil, err
 	}
 	if s.filter, err = db.newFilter(s.view, q); err != nil {
-		s.view.Close()
+		s.close()
 		return nil, err
 	}
 	return s, nil
 }
 
-// match finds the entities, relations and chunks nearest to the keywords and
-// the question.
-func (s *search) match() (err error) {
-	find := func(kind format.Kind, q []float32, k int) (hits []hit) {
-		if err == nil && q != nil {
-			hits, err = s.db.index.search(s.view, kind, q, k, s.q.CosineThreshold, s.filter)
-		}
-		return hits
-	}
-	s.near.entities = find(format.KindEntity, s.low, s.q.TopK)
-	s.near.relations = find(format.KindRelation, s.high, s.q.TopK)
-	if s.q.Mode == Naive || s.q.Mode == Mix {
-		s.near.chunks = find(format.KindChunk, s.query, s.q.ChunkTopK)
-	}
-	return err
+func (s *search) close() {
+	s.words.release()
+	s.view.Close()
 }

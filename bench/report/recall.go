@@ -24,6 +24,7 @@ func (r *rows) recall(ctx context.Context, corpus *store.Corpus, db *engine.DB) 
 	n := 0
 	for i := range corpus.Questions()[:r.config.questions] {
 		q := store.Query(&corpus.Questions()[i], engine.Hybrid, 0)
+		q.Match = engine.MatchVectors
 		q.TopK = recallK
 		q.MaxEntityTokens, q.MaxRelationTokens, q.MaxTotalTokens = 1<<24, 1<<24, 1<<26 // nothing is cut
 		q.CosineThreshold = -1

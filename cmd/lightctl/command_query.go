@@ -15,7 +15,7 @@ import (
 
 // queryFlags are the flags of `query`.
 type queryFlags struct {
-	mode              string
+	mode, match       string
 	low, high         []string
 	lowJSON, highJSON []string
 	docs, types       []string
@@ -50,6 +50,7 @@ func (a *app) queryCommand() *cobra.Command {
 	}
 	fl := c.Flags()
 	fl.StringVar(&f.mode, "mode", "mix", "naive, local, global, hybrid, mix or bypass")
+	fl.StringVar(&f.match, "match", "fused", "by what things are found: vectors (as LightRAG does), lexical (words; nothing is embedded) or fused (both)")
 	fl.StringArrayVar(&f.low, "ll", nil, "low-level keywords (names), divided by commas")
 	fl.StringArrayVar(&f.high, "hl", nil, "high-level keywords (themes), divided by commas")
 	fl.StringArrayVar(&f.lowJSON, "ll-json", nil, "low-level keywords as a JSON array of strings")
@@ -93,6 +94,9 @@ func (f *queryFlags) query(cmd *cobra.Command, question string) (q engine.Query,
 	}
 	if q.Mode, err = engine.ParseMode(f.mode); err != nil {
 		return q, usagef("--mode %q is not one of naive, local, global, hybrid, mix, bypass", f.mode)
+	}
+	if q.Match, err = engine.ParseMatch(f.match); err != nil {
+		return q, usagef("--match %q is not one of fused, vectors, lexical", f.match)
 	}
 	for _, l := range f.limits {
 		if *l.to < 0 {

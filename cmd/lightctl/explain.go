@@ -23,6 +23,7 @@ func (a *app) explain(r *engine.Result) error {
 		"low-level keywords:  " + orDash(strings.Join(r.LowLevel, ", ")),
 		"high-level keywords: " + orDash(strings.Join(r.HighLevel, ", ")),
 		"keywords from:       " + x.Keywords,
+		"matched by:          " + x.Match,
 		fmt.Sprintf("state:               commit %d; %s", x.Commit, indexText(x)),
 	}
 	if f := x.Filter; f != nil {
@@ -49,6 +50,7 @@ func (a *app) explain(r *engine.Result) error {
 		t.row("")
 		t.row(fmt.Sprintf("%s: %d matched, %d found, %d kept; budget %s%s", title, s.Matched, s.Found, s.Kept, budgetText(s.Budget),
 			nearText(s.Searched, s.Near, x.Threshold)))
+		words(t, &s.MatchExplained)
 		if s.Shortened {
 			t.row("the first one alone is over the budget: its description was cut")
 		}
@@ -60,6 +62,7 @@ func (a *app) explain(r *engine.Result) error {
 	t.row("")
 	t.row(fmt.Sprintf("passages: %d by the question, %d by entities, %d by relations; %d found, %d after top-k, %d kept; budget %s%s",
 		c.FromQuestion, c.FromEntities, c.FromRelation, c.Found, c.AfterTopK, c.Kept, budgetText(c.Budget), nearText(c.Searched, c.Near, x.Threshold)))
+	words(t, &c.MatchExplained)
 	candidates(t, c.Candidates, c.Omitted)
 	t.row("")
 	return t.flush()
@@ -78,7 +81,7 @@ func candidates(t *table, list []engine.Candidate, omitted int) {
 		if c.Score != 0 {
 			score = fmt.Sprintf("%.3f", c.Score)
 		}
-		cells := []any{mark, score, c.Name, "by " + c.Origin, plural(c.Tokens, "token")}
+		cells := []any{mark, score, c.Name, "by " + c.Origin + ranksText(&c.MatchRanks), plural(c.Tokens, "token")}
 		switch {
 		case c.Rerank != nil:
 			cells = append(cells, fmt.Sprintf("rerank %.3f", *c.Rerank))
@@ -92,6 +95,40 @@ func candidates(t *table, list []engine.Candidate, omitted int) {
 	if n := len(list) - len(shown) + omitted; n > 0 {
 		t.row(fmt.Sprintf("and %d more", n))
 	}
+}
+
+// words says what vectors and words found, and of which words.
+func words(t *table, m *engine.MatchExplained) {
+	if len(m.Terms) == 0 {
+		return
+	}
+	list := make([]string, len(m.Terms))
+	for i, x := range m.Terms {
+		list[i] = fmt.Sprintf("%s (%d)", x.Term, x.Owners)
+	}
+	named := ""
+	if m.Named > 0 {
+		named = fmt.Sprintf("%d by name, ", m.Named)
+	}
+	t.row(fmt.Sprintf("%s%d by vectors, %d by words: %s", named, m.ByVectors, m.ByWords, clip(strings.Join(list, ", "), 120)))
+}
+
+// ranksText says which places a candidate has by vectors and by words.
+func ranksText(r *engine.MatchRanks) string {
+	var parts []string
+	if r.Named {
+		parts = append(parts, "name")
+	}
+	if r.VectorRank > 0 {
+		parts = append(parts, fmt.Sprintf("vectors %d", r.VectorRank))
+	}
+	if r.LexicalRank > 0 {
+		parts = append(parts, fmt.Sprintf("words %d", r.LexicalRank))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(parts, ", ") + ")"
 }
 
 func budgetText(b engine.BudgetExplained) string {

@@ -1,0 +1,150 @@
+package engine
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/lightctl/lightrag/engine/internal/lexical"
+	"github.com/lightctl/lightrag/format"
+)
+
+// Match says how keywords and question find entities, relations and passages.
+type Match uint8
+
+const (
+	// MatchFused ranks by vectors and by words, and merges the two rankings by
+	// reciprocal rank. Entities that a low-level keyword names come first. If the
+	// embedder fails, words alone decide, and Result.Warnings says so.
+	MatchFused Match = iota
+	// MatchVectors ranks by vectors alone, as LightRAG does.
+	MatchVectors
+	// MatchLexical ranks by words alone: no text is embedded. Entities that a
+	// low-level keyword names come first.
+	MatchLexical
+)
+
+// String returns the name that ParseMatch knows.
+func (m Match) String() string {
+	switch m {
+	case MatchFused:
+		return "fused"
+	case MatchVectors:
+		return "vectors"
+	case MatchLexical:
+		return "lexical"
+	}
+	return fmt.Sprintf("Match(%d)", m)
+}
+
+// ParseMatch returns the Match of that name; "" is MatchFused.
+func ParseMatch(s string) (Match, error) {
+	if s == "" {
+		return MatchFused, nil
+	}
+	for m := MatchFused; m <= MatchLexical; m++ {
+		if s == m.String() {
+			return m, nil
+		}
+	}
+	return 0, fmt.Errorf("%w: match %q is not one of fused, vectors, lexical", ErrInvalid, s)
+}
+
+// wanted is what a query matches: the keywords of each level joined by ", ", and
+// their unit vectors, nil where there are none.
+type wanted struct {
+	low, high string
+	passages  bool // the question is matched against them
+	vectors   struct{ query, low, high []float32 }
+	warning   string // why there are no vectors
+}
+
+func (a *wanted) nothing() bool { return a.low == "" && a.high == "" && !a.passages }
+
+// match finds the entities, relations and chunks that match the keywords and the
+// question best.
+func (s *search) match() error {
+	v := &s.want.vectors
+	var err error
+	if s.want.low != "" {
+		if s.near.entities, err = s.matched(format.KindEntity, s.want.low, v.low, s.q.TopK); err != nil {
+			return err
+		}
+	}
+	if s.want.high != "" {
+		if s.near.relations, err = s.matched(format.KindRelation, s.want.high, v.high, s.q.TopK); err != nil {
+			return err
+		}
+	}
+	if s.want.passages {
+		s.near.chunks, err = s.matched(format.KindChunk, s.q.Text, v.query, s.q.ChunkTopK)
+	}
+	return err
+}
+
+// matched finds the k owners of a kind that match text, of which vec is the
+// vector, nil if there is none.
+func (s *search) matched(kind format.Kind, text string, vec []float32, k int) ([]hit, error) {
+	var near []hit
+	var err error
+	if vec != nil {
+		if near, err = s.db.index.search(s.view, kind, vec, k, s.q.CosineThreshold, s.filter); err != nil {
+			return nil, err
+		}
+	}
+	if s.q.Match == MatchVectors {
+		s.explainMatch(kind, nil, near, nil, nil, near)
+		return near, nil
+	}
+	terms := lexical.QueryTerms(nil, text)
+	found, err := s.lexical(kind, terms, k)
+	if err != nil {
+		return nil, err
+	}
+	var named []uint32
+	if kind == format.KindEntity {
+		if named, err = s.named(s.low, terms); err != nil {
+			return nil, err
+		}
+	}
+	hits := s.fused(kind, vec, near, found, named, k)
+	s.explainMatch(kind, terms, near, found, named, hits)
+	return hits, nil
+}
+
+// fused merges what was found by vector and by words, behind what is named, by
+// (reciprocal ranks, cosine, id). All get the cosine of their vector, if they have
+// one.
+func (s *search) fused(kind format.Kind, vec []float32, near []hit, found []lexical.Hit, named []uint32, k int) []hit {
+	all := fuse(
+		places(len(near), func(i int) uint32 { return near[i].id }, func(i, j int) bool { return near[i].score == near[j].score }),
+		places(len(found), func(i int) uint32 { return found[i].Owner }, func(i, j int) bool { return found[i].Score == found[j].Score }),
+	)
+	cosine := func(id uint32) (score float32) {
+		if vec != nil {
+			score, _ = s.db.index.score(s.view, kind, id, vec)
+		}
+		return score
+	}
+	type candidate struct {
+		hit
+		fused float64
+	}
+	list := make([]candidate, 0, len(all))
+	for _, x := range all {
+		if !slices.Contains(named, x.id) {
+			list = append(list, candidate{hit{x.id, cosine(x.id)}, x.score})
+		}
+	}
+	slices.SortFunc(list, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(b.fused, a.fused), cmp.Compare(b.score, a.score), cmp.Compare(a.id, b.id))
+	})
+	hits := make([]hit, 0, min(k, len(named)+len(list)))
+	for _, id := range named[:min(k, len(named))] {
+		hits = append(hits, hit{id, cosine(id)})
+	}
+	for _, c := range list[:min(k-len(hits), len(list))] {
+		hits = append(hits, c.hit)
+	}
+	return hits
+}
