@@ -1,10 +1,8 @@
 package llm
 
 import (
-	"hash/maphash"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"unicode"
 	"unicode/utf8"
 
@@ -16,17 +14,20 @@ import (
 type bpe struct {
 	name  string
 	codec func() tokenizer.Codec
-	known *wordMemo
+	known memo[[]uint32] // where the tokens of words end
+	texts memo[int]      // how many tokens texts have: descriptions are counted with each change of their owner
+	// pieces cuts printable ASCII into what is merged on its own; nil: the codec does.
+	pieces func(s string, yield func(piece string))
 }
 
 // pieceBytes is the length from which a text is handed to the codec in pieces.
 const pieceBytes = 512
 
-// pieces cuts s where no token can cross, at least size bytes apart: after a
+// atLines cuts s where no token can cross, at least size bytes apart: after a
 // line break that other white space follows. The codec takes one token at a time
 // off a run of lines of blanks and looks through the whole rest of the run for
 // each, so that its time would be quadratic; elsewhere it is linear.
-func pieces(s string, size int, yield func(string)) {
+func atLines(s string, size int, yield func(string)) {
 	from := 0
 	for i := size; i < len(s); i++ {
 		if c := s[i-1]; c != '\n' && c != '\r' {
@@ -41,8 +42,8 @@ func pieces(s string, size int, yield func(string)) {
 	yield(s[from:])
 }
 
-func newBPE(name string, enc tokenizer.Encoding) *bpe {
-	return &bpe{name: name, known: &wordMemo{seed: maphash.MakeSeed()}, codec: sync.OnceValue(func() tokenizer.Codec {
+func newBPE(name string, enc tokenizer.Encoding, pieces func(string, func(string))) *bpe {
+	return &bpe{name: name, pieces: pieces, known: newMemo[[]uint32](1<<16, 96), texts: newMemo[int](1<<13, 1024), codec: sync.OnceValue(func() tokenizer.Codec {
 		c, err := tokenizer.Get(enc)
 		if err != nil {
 			return nil // not for the encodings of NewTokenizer; see ends
@@ -59,15 +60,34 @@ func (t *bpe) Name() string { return t.name }
 func (t *bpe) walk(s string, yield func(end int)) {
 	from := 0
 	words(s, func(w string) {
-		known := t.known.get(w)
-		if known == nil {
-			known = t.known.put(w, t.split(w))
-		}
-		for _, end := range known.ends {
+		for _, end := range t.word(w) {
 			yield(from + int(end))
 		}
 		from += len(w)
 	})
+}
+
+// word returns the offset at which each token of a word ends.
+func (t *bpe) word(w string) []uint32 {
+	if ends, ok := t.known.get(w); ok {
+		return ends
+	}
+	if t.pieces == nil || !printable(w) {
+		return t.known.put(w, t.split(w))
+	}
+	var ends []uint32
+	from := 0
+	t.pieces(w, func(p string) {
+		of, ok := t.known.get(p)
+		if !ok {
+			of = t.known.put(p, t.split(p))
+		}
+		for _, end := range of {
+			ends = append(ends, uint32(from)+end)
+		}
+		from += len(p)
+	})
+	return t.known.put(w, ends)
 }
 
 // words cuts s before each blank that stands behind a letter, digit or mark. No
@@ -100,7 +120,7 @@ func words(s string, yield func(string)) {
 func (t *bpe) split(s string) []uint32 {
 	var ends []uint32
 	from := 0
-	pieces(s, pieceBytes, func(p string) {
+	atLines(s, pieceBytes, func(p string) {
 		at := 0
 		skip := func() {
 			_, n := utf8.DecodeRuneInString(p[at:])
@@ -124,45 +144,6 @@ func (t *bpe) split(s string) []uint32 {
 	return ends
 }
 
-// wordMemo remembers how words were split. It is a table without buckets: a
-// word has one place, and the last one there is remembered. Reading takes no lock.
-// A text is counted many times over its life, and most of its words were
-// counted before.
-type wordMemo struct {
-	seed  maphash.Seed
-	slots [1 << 15]atomic.Pointer[splitWord]
-}
-
-type splitWord struct {
-	text string
-	ends []uint32
-}
-
-const maxMemoWord = 96 // bytes; bounds what is remembered to a few MB
-
-func (m *wordMemo) slot(w string) *atomic.Pointer[splitWord] {
-	return &m.slots[maphash.String(m.seed, w)%uint64(len(m.slots))]
-}
-
-func (m *wordMemo) get(w string) *splitWord {
-	if len(w) > maxMemoWord {
-		return nil
-	}
-	if k := m.slot(w).Load(); k != nil && k.text == w {
-		return k
-	}
-	return nil
-}
-
-func (m *wordMemo) put(w string, ends []uint32) *splitWord {
-	if len(w) > maxMemoWord {
-		return &splitWord{ends: ends}
-	}
-	k := &splitWord{strings.Clone(w), ends}
-	m.slot(w).Store(k)
-	return k
-}
-
 // ends returns the byte offset at which each token of s, valid UTF-8, ends.
 func (t *bpe) ends(s string) []int {
 	out := make([]int, 0, len(s)/3+1)
@@ -181,9 +162,12 @@ func (t *bpe) encode(s string) []string {
 }
 
 func (t *bpe) Count(s string) int {
+	if n, ok := t.texts.get(s); ok {
+		return n
+	}
 	total := 0
-	t.walk(validUTF8(s), func(int) { total++ })
-	return total
+	words(validUTF8(s), func(w string) { total += len(t.word(w)) })
+	return t.texts.put(s, total)
 }
 
 func (t *bpe) Cut(s string, max int) string {

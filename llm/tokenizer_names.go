@@ -19,9 +19,9 @@ const (
 func NewTokenizer(name string) (Tokenizer, error) {
 	switch name {
 	case TokenizerO200k:
-		return newBPE(name, tokenizer.O200kBase), nil
+		return newBPE(name, tokenizer.O200kBase, splitO200k), nil
 	case TokenizerCl100k:
-		return newBPE(name, tokenizer.Cl100kBase), nil
+		return newBPE(name, tokenizer.Cl100kBase, nil), nil
 	case TokenizerChars4:
 		return chars4{}, nil
 	}

@@ -163,14 +163,14 @@ func TestPiecesDoNotChangeTokens(t *testing.T) {
 			s = validUTF8(s)
 			var got []string
 			n := 0
-			pieces(s, 1, func(p string) { n++; got = append(got, b.encode(p)...) })
+			atLines(s, 1, func(p string) { n++; got = append(got, b.encode(p)...) })
 			if want := b.encode(s); !slices.Equal(got, want) {
 				t.Errorf("%s %q: %q in %d pieces, %q whole", name, s, got, n, want)
 			}
 		}
 	}
 	n := 0
-	pieces(strings.Repeat(" \n", pieceBytes*5/4), pieceBytes, func(p string) {
+	atLines(strings.Repeat(" \n", pieceBytes*5/4), pieceBytes, func(p string) {
 		if n++; len(p) > pieceBytes+1 {
 			t.Errorf("a piece of %d bytes", len(p))
 		}
@@ -209,7 +209,8 @@ func TestWordsDoNotChangeTokens(t *testing.T) {
 		}
 		for _, s := range []string{
 			" a", "a b", "a  b", "a   b c", "a \n b", "a.\n b", "a. \n\n  b", "don't we're I'LL x's y", "a\t b \tc", "é b", "漢 字 b", "“a” b", "a\u00a0 b", "a \u00a0b",
-			"a\u3000 b", "a\u200b b", "1 2 345 6789 0", "- - -- --- x", "x /\n y", "a\x7f b", "a\x01 b\x02c", "/etc/fstab (see x), http://a.b/c?d=e&f g", "🙂 🙂  a",
+			"a\u3000 b", "a\u200b b", "1 2 345 6789 0", "- - -- --- x", "x /\n y", "a\x7f b", "a\x01 b\x02c", "/etc/fstab (see x), http://a.b/c?d=e&f g", "🙂 🙂  a", "HELLOworld helloWORLD HTTPServer iPhone's IT'S x'LLy 'S ''s",
+			"a\r\n\r\nb \t\tx\n\n  \n y((z//\n/q", "\t(a", " (a", " 1", "  1", "a\n", "if (x[i] != '\\n') { y += 0x1F2e; }",
 		} {
 			checkWords(t, b, s)
 		}
