@@ -50,7 +50,7 @@ func BenchmarkOneHop(b *testing.B) {
 // time; after 1,800 of them they come again.
 func BenchmarkRetrieve(b *testing.B) {
 	sharedStore(b)
-	for _, mode := range []engine.Mode{engine.Naive, engine.Local, engine.Global, engine.Hybrid, engine.Mix} {
+	for _, mode := range []engine.Mode{engine.Naive, engine.Local, engine.Global, engine.Hybrid, engine.Mix, engine.Walk} {
 		b.Run("mode="+string(mode), func(b *testing.B) {
 			var queries []engine.Query
 			for round := range 9 {

@@ -35,7 +35,10 @@ func (s *search) compose(ctx context.Context, r *Result) error {
 		r.Explain.Entities.kept(len(r.Entities), m.cost(entityCost, len(r.Entities)), len(r.Entities) > 0 && len(s.entities) == 0)
 		r.Explain.Relations.kept(len(r.Relations), m.cost(relationCost, len(r.Relations)), len(r.Relations) > 0 && len(s.relations) == 0)
 	}
-	found := s.passages()
+	found, err := s.passages()
+	if err != nil {
+		return err
+	}
 	r.ChunksFound = len(found)
 	chunks, err := s.rerank(ctx, r, found)
 	if err != nil {

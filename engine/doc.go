@@ -29,6 +29,14 @@
 // [MatchLexical] embeds nothing. An embedder that cannot be reached costs a
 // question its vectors and not its answer: Result.Warnings then says so.
 //
+// # Modes
+//
+// Naive, Local, Global, Hybrid and Mix retrieve as LightRAG does. [Walk] starts from
+// the facts, entities and passages that match the question best and spreads over
+// the graph from there (personalised PageRank): it finds the passages of a question
+// that takes several facts, of which the question names only the first, and asks no
+// model for keywords.
+//
 // # Filters
 //
 // Query.Documents and Query.EntityTypes apply before anything is ranked: an

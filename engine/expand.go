@@ -9,8 +9,12 @@ import (
 
 // expand goes one hop (arXiv 2410.05779, section 3.2): matched entities bring
 // their relations, matched relations their ends; both lists are merged
-// round-robin.
+// round-robin. A walk goes on from there.
 func (s *search) expand() {
+	if s.q.Mode == Walk {
+		s.walk()
+		return
+	}
 	local := make([]ranked[format.EntityID], len(s.near.entities))
 	for i, h := range s.near.entities {
 		local[i] = ranked[format.EntityID]{format.EntityID(h.id), h.score}

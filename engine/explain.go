@@ -80,6 +80,7 @@ type ChunksExplained struct {
 	MatchExplained
 	FromEntities int             `json:"from_entities"`
 	FromRelation int             `json:"from_relations"`
+	FromWalk     int             `json:"from_walk,omitempty"`
 	Found        int             `json:"found"` // distinct
 	AfterTopK    int             `json:"after_top_k"`
 	Kept         int             `json:"kept"`
@@ -91,9 +92,10 @@ type ChunksExplained struct {
 // Candidate is an entity, a relation or a passage that was found.
 type Candidate struct {
 	Name   string  `json:"name"`
-	Origin string  `json:"origin"` // question, entity, relation, keywords
+	Origin string  `json:"origin"` // question, entity, relation, keywords, walk
 	Score  float32 `json:"score"`  // cosine; 0 = none was computed
 	MatchRanks
+	Walk   float64  `json:"walk,omitempty"` // of all that walked, the part that stayed here
 	Rerank *float64 `json:"rerank_score,omitempty"`
 	Degree int      `json:"degree,omitempty"` // entity; of a relation the sum of its ends
 	Weight float64  `json:"weight,omitempty"`
@@ -160,9 +162,9 @@ func (s *search) explainSearch(r *Result) error {
 		return &hits[m.near].score
 	}
 	v := &s.want.vectors
-	x.Entities.Near = near(format.KindEntity, v.low, s.q.TopK)
-	x.Relations.Near = near(format.KindRelation, v.high, s.q.TopK)
-	x.Chunks.Near = near(format.KindChunk, v.query, s.q.ChunkTopK)
+	x.Entities.Near = near(format.KindEntity, v.low, s.most(format.KindEntity))
+	x.Relations.Near = near(format.KindRelation, v.high, s.most(format.KindRelation))
+	x.Chunks.Near = near(format.KindChunk, v.query, s.most(format.KindChunk))
 	return err
 }
 
@@ -171,7 +173,7 @@ func (s *search) explainEntities(r *Result) {
 	if !s.q.Explain {
 		return
 	}
-	explainOwners(s, &r.Explain.Entities, format.KindEntity, s.entities, s.q.MaxEntityTokens, "relation", func(id format.EntityID) Candidate {
+	explainOwners(s, &r.Explain.Entities, format.KindEntity, s.entities, s.q.MaxEntityTokens, s.via("relation"), func(id format.EntityID) Candidate {
 		return Candidate{Name: s.view.EntityName(id), Degree: s.view.Degree(id)}
 	})
 }
@@ -181,7 +183,7 @@ func (s *search) explainRelations(r *Result) {
 	if !s.q.Explain {
 		return
 	}
-	explainOwners(s, &r.Explain.Relations, format.KindRelation, s.relations, s.q.MaxRelationTokens, "entity", func(id format.RelationID) Candidate {
+	explainOwners(s, &r.Explain.Relations, format.KindRelation, s.relations, s.q.MaxRelationTokens, s.via("entity"), func(id format.RelationID) Candidate {
 		a, b := s.view.Ends(id)
 		weight := s.view.Weight(id)
 		if s.filter.byDocuments() {
@@ -209,6 +211,7 @@ func explainOwners[T ~uint32](s *search, x *StageExplained, kind format.Kind, li
 		}
 		c := describe(e.id)
 		c.Origin, c.Score, c.Tokens = via, e.score, m.cost(line, 1)
+		c.Walk = s.walked.mass[node{kind, uint32(e.id)}]
 		ranks, matched := s.matches[kind-1].ranks(uint32(e.id))
 		if c.MatchRanks = ranks; matched {
 			c.Origin = "keywords"
@@ -216,6 +219,14 @@ func explainOwners[T ~uint32](s *search, x *StageExplained, kind format.Kind, li
 		x.Candidates = append(x.Candidates, c)
 	}
 	x.Budget.Before = m.cost(sum, len(list))
+}
+
+// via says how an owner came that the keywords did not match.
+func (s *search) via(hop string) string {
+	if s.q.Mode == Walk {
+		return "walk"
+	}
+	return hop
 }
 
 // kept notes how many candidates the budget left, and their tokens.
@@ -242,6 +253,24 @@ func (s *search) chunkOrigins(direct, fromEntities, fromRelations []ranked[forma
 	s.listed = [3]int{len(direct), len(fromEntities), len(fromRelations)}
 }
 
+// walkOrigins does the same after a walk.
+func (s *search) walkOrigins(found []ranked[format.ChunkID]) {
+	if !s.q.Explain {
+		return
+	}
+	s.origins = make(map[format.ChunkID]string, len(found))
+	for i, c := range found {
+		s.origins[c.id] = "question"
+		if i < len(s.walked.passages) {
+			s.origins[c.id] = "walk"
+		}
+	}
+	for _, h := range s.near.chunks {
+		s.origins[format.ChunkID(h.id)] = "question"
+	}
+	s.listed[0] = len(s.near.chunks) + len(found) - len(s.walked.passages)
+}
+
 // explainChunks notes what became of the passages found: chosen of them came
 // through reranking and ChunkTopK, the first kept of these through the budget.
 func (s *search) explainChunks(r *Result, found, chosen []ranked[format.ChunkID], budget int) error {
@@ -249,7 +278,7 @@ func (s *search) explainChunks(r *Result, found, chosen []ranked[format.ChunkID]
 		return nil
 	}
 	x, m := &r.Explain.Chunks, s.db.cost
-	x.FromQuestion, x.FromEntities, x.FromRelation = s.listed[0], s.listed[1], s.listed[2]
+	x.FromQuestion, x.FromEntities, x.FromRelation, x.FromWalk = s.listed[0], s.listed[1], s.listed[2], len(s.walked.passages)
 	x.Found, x.AfterTopK, x.Kept, x.Budget.Limit = len(found), len(chosen), len(r.Chunks), budget
 	at := make(map[format.ChunkID]struct{}, len(chosen))
 	var list []ranked[format.ChunkID]
@@ -282,6 +311,7 @@ func (s *search) explainChunks(r *Result, found, chosen []ranked[format.ChunkID]
 			Name: rows[i].DocID + "#" + strconv.Itoa(int(rows[i].Order)), Origin: s.origins[c.id], Score: c.score,
 			Tokens: m.cost(s.view.LineTokens(format.KindChunk, uint32(c.id)), 1), Kept: i < x.Kept,
 		}
+		cand.Walk = s.walked.mass[node{format.KindChunk, uint32(c.id)}]
 		cand.MatchRanks, _ = s.matches[format.KindChunk-1].ranks(uint32(c.id))
 		if score, ok := s.reranked[c.id]; ok {
 			cand.Rerank = &score

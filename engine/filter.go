@@ -43,6 +43,14 @@ func (db *DB) newFilter(view *graphstore.View, q *Query) (*filter, error) {
 // byDocuments reports whether texts are those of some documents only.
 func (f *filter) byDocuments() bool { return f != nil && f.docs != nil }
 
+// documents returns the scope if it is one of documents, else nil.
+func (f *filter) documents() *scope {
+	if f.byDocuments() {
+		return f.scope
+	}
+	return nil
+}
+
 // accept returns the test that owners of a kind must pass besides that their
 // vectors are among those of the scope; nil when there is none.
 func (f *filter) accept(kind format.Kind) func(owner uint32) bool {

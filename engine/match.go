@@ -67,19 +67,35 @@ func (s *search) match() error {
 	v := &s.want.vectors
 	var err error
 	if s.want.low != "" {
-		if s.near.entities, err = s.matched(format.KindEntity, s.want.low, v.low, s.q.TopK); err != nil {
+		if s.near.entities, err = s.matched(format.KindEntity, s.want.low, v.low, s.most(format.KindEntity)); err != nil {
 			return err
 		}
 	}
 	if s.want.high != "" {
-		if s.near.relations, err = s.matched(format.KindRelation, s.want.high, v.high, s.q.TopK); err != nil {
+		if s.near.relations, err = s.matched(format.KindRelation, s.want.high, v.high, s.most(format.KindRelation)); err != nil {
 			return err
 		}
 	}
 	if s.want.passages {
-		s.near.chunks, err = s.matched(format.KindChunk, s.q.Text, v.query, s.q.ChunkTopK)
+		s.near.chunks, err = s.matched(format.KindChunk, s.q.Text, v.query, s.most(format.KindChunk))
 	}
 	return err
+}
+
+// most returns how many matches of a kind are wanted.
+func (s *search) most(kind format.Kind) int {
+	walk := s.q.Mode == Walk
+	switch {
+	case kind == format.KindEntity && walk:
+		return s.q.Walk.Entities
+	case kind == format.KindRelation && walk:
+		return s.q.Walk.Relations
+	case kind == format.KindChunk && walk:
+		return s.q.Walk.Passages
+	case kind == format.KindChunk:
+		return s.q.ChunkTopK
+	}
+	return s.q.TopK
 }
 
 // matched finds the k owners of a kind that match text, of which vec is the

@@ -64,7 +64,7 @@ func TestUnusableVectorsAreRefused(t *testing.T) {
 			if got := exported(t, db); got != before {
 				t.Errorf("something was committed:\n%s", got)
 			}
-			if _, err := db.Retrieve(t.Context(), Query{Text: "hub", Mode: Local, LowLevel: []string{"hub"}, Match: MatchVectors}); !errors.Is(err, tt.want) {
+			if _, err := db.Retrieve(t.Context(), Query{Text: "What is the hub?", Mode: Local, LowLevel: []string{"hub"}, Match: MatchVectors}); !errors.Is(err, tt.want) {
 				t.Errorf("Retrieve: %v", err)
 			}
 			e.hook = nil

@@ -12,8 +12,12 @@ import (
 const relatedChunks = 5
 
 // passages picks the chunks of the surviving entities and relations and merges
-// them round-robin with the chunks that the question itself matched.
-func (s *search) passages() []ranked[format.ChunkID] {
+// them round-robin with the chunks that the question itself matched; a walk has
+// ranked them already.
+func (s *search) passages() ([]ranked[format.ChunkID], error) {
+	if s.q.Mode == Walk {
+		return s.walkPassages()
+	}
 	direct := make([]ranked[format.ChunkID], len(s.near.chunks))
 	for i, h := range s.near.chunks {
 		direct[i] = ranked[format.ChunkID]{format.ChunkID(h.id), h.score}
@@ -34,7 +38,7 @@ func (s *search) passages() []ranked[format.ChunkID] {
 	}
 	fromRelations := s.pick(lists, taken)
 	s.chunkOrigins(direct, fromEntities, fromRelations)
-	return roundRobin3(direct, fromEntities, fromRelations)
+	return roundRobin3(direct, fromEntities, fromRelations), nil
 }
 
 // sources returns the chunks of an owner that the filter lets through.

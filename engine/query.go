@@ -7,16 +7,24 @@ import (
 	"github.com/lightctl/lightrag/llm"
 )
 
-// Mode is a retrieval mode of LightRAG (arXiv 2410.05779, section 3.2).
+// Mode is a way to retrieve: one of LightRAG's modes (arXiv 2410.05779, section
+// 3.2), or Walk.
 type Mode string
 
-// The six modes. The zero Mode is Mix.
+// The modes. The zero Mode is Mix.
 const (
 	Naive  Mode = "naive"  // passages nearest to the question
 	Local  Mode = "local"  // entities of the low-level keywords, one hop
 	Global Mode = "global" // relations of the high-level keywords and their ends
 	Hybrid Mode = "hybrid" // Local and Global, merged round-robin
 	Mix    Mode = "mix"    // Hybrid and Naive
+	// Walk ranks what the question matches, and what facts lead to from there, by a
+	// walk over entities, relations and passages. It finds passages that answer the
+	// second half of a question whose first half another passage answers. No model is
+	// asked for keywords; those that are given take the place of the question where
+	// entities and relations are matched. Types of a filter limit what is found, not
+	// what is walked through.
+	Walk   Mode = "walk"
 	Bypass Mode = "bypass" // no retrieval: the question goes to the model
 )
 
@@ -25,10 +33,10 @@ func ParseMode(s string) (Mode, error) {
 	switch m := Mode(s); m {
 	case "":
 		return Mix, nil
-	case Naive, Local, Global, Hybrid, Mix, Bypass:
+	case Naive, Local, Global, Hybrid, Mix, Walk, Bypass:
 		return m, nil
 	}
-	return "", fmt.Errorf("%w: mode %q is not one of naive, local, global, hybrid, mix, bypass", ErrInvalid, s)
+	return "", fmt.Errorf("%w: mode %q is not one of naive, local, global, hybrid, mix, walk, bypass", ErrInvalid, s)
 }
 
 // Query is one question. Zero fields have LightRAG's defaults; where zero is a
@@ -71,6 +79,8 @@ type Query struct {
 	// EntityTypes limits hits to entities of these types, whatever their case, and
 	// relations between them. A type that no entity has finds nothing.
 	EntityTypes []string
+
+	Walk WalkOptions // of mode Walk
 
 	Pick PickMethod // how passages of entities and relations are picked
 
@@ -145,7 +155,7 @@ type Result struct {
 // EntityHit is a retrieved entity.
 type EntityHit struct {
 	Name, Type, Description string
-	Score                   float32 // cosine with the low-level keywords; 0 = came by a relation, or none was computed
+	Score                   float32 // cosine with the low-level keywords; 0 = came by a relation or a walk, or none was computed
 }
 
 // RelationHit is a retrieved relation; Src < Tgt by code point.

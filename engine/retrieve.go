@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -132,6 +133,9 @@ func (q *Query) normalise() error {
 	case q.CosineThreshold < 0:
 		q.CosineThreshold = -2
 	}
+	if err := q.Walk.normalise(); err != nil {
+		return err
+	}
 	if q.ResponseType == "" {
 		q.ResponseType = "Multiple Paragraphs"
 	}
@@ -141,7 +145,7 @@ func (q *Query) normalise() error {
 // keywords fills the two keyword lists of r from the query, the cache or the
 // model.
 func (db *DB) keywords(ctx context.Context, q *Query, r *Result) error {
-	if q.Mode == Naive {
+	if q.Mode == Naive || q.Mode == Walk && len(q.HighLevel)+len(q.LowLevel) == 0 {
 		return nil
 	}
 	if len(q.HighLevel)+len(q.LowLevel) > 0 {
@@ -211,6 +215,7 @@ type search struct {
 	}
 	entities  []ranked[format.EntityID]
 	relations []ranked[format.RelationID]
+	walked    walked
 
 	reranked map[format.ChunkID]float64 // nil = not reranked
 
@@ -238,15 +243,18 @@ func (db *DB) vectors(ctx context.Context, q *Query, r *Result) error {
 	if q.Mode != Local && q.Mode != Naive {
 		a.high = strings.Join(r.HighLevel, ", ")
 	}
-	a.passages = q.Mode == Naive || q.Mode == Mix
+	a.passages = q.Mode == Naive || q.Mode == Mix || q.Mode == Walk
+	if q.Mode == Walk {
+		a.low, a.high = cmp.Or(a.low, q.Text), cmp.Or(a.high, q.Text)
+	}
 	if a.nothing() || q.Match == MatchLexical {
 		return nil
 	}
 	texts := []string{q.Text}
-	if a.low != "" {
+	if a.low != "" && a.low != q.Text {
 		texts = append(texts, a.low)
 	}
-	if a.high != "" {
+	if a.high != "" && a.high != q.Text {
 		texts = append(texts, a.high)
 	}
 	vecs, err := db.embed(ctx, texts, llm.PurposeQuery)
@@ -263,12 +271,18 @@ func (db *DB) vectors(ctx context.Context, q *Query, r *Result) error {
 		vecs[i] = unit(v)
 	}
 	a.vectors.query = vecs[0]
-	if vecs = vecs[1:]; a.low != "" {
-		a.vectors.low, vecs = vecs[0], vecs[1:]
+	vecs = vecs[1:]
+	take := func(text string) (v []float32) {
+		switch text {
+		case "":
+		case q.Text:
+			v = a.vectors.query
+		default:
+			v, vecs = vecs[0], vecs[1:]
+		}
+		return v
 	}
-	if a.high != "" {
-		a.vectors.high = vecs[0]
-	}
+	a.vectors.low, a.vectors.high = take(a.low), take(a.high)
 	return nil
 }
 

@@ -97,12 +97,14 @@ func index(ctx context.Context, dir string, m *musique, c llm.Completer) (*engin
 
 // modes adds a line for every mode.
 func (r *report) modes(ctx context.Context, db *engine.DB, questions []eval.Question) error {
-	for _, mode := range []engine.Mode{engine.Naive, engine.Local, engine.Global, engine.Hybrid, engine.Mix} {
-		o, err := eval.Measure(ctx, questions, depth, eval.Retriever(db, engine.Query{Mode: mode}))
-		if err != nil {
-			return fmt.Errorf("mode %s: %w", mode, err)
+	for _, mode := range []engine.Mode{engine.Naive, engine.Local, engine.Global, engine.Hybrid, engine.Mix, engine.Walk} {
+		for _, match := range []engine.Match{engine.MatchFused, engine.MatchVectors, engine.MatchLexical} {
+			o, err := eval.Measure(ctx, questions, depth, eval.Retriever(db, engine.Query{Mode: mode, Match: match}))
+			if err != nil {
+				return fmt.Errorf("mode %s: %w", mode, err)
+			}
+			r.add(fmt.Sprintf("%s, %s", mode, match), o, nil)
 		}
-		r.add(string(mode), o, nil)
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ func (r *rows) retrieve(ctx context.Context, corpus *store.Corpus, db *engine.DB
 		return err
 	}
 	at := sizeName(r.config.large)
-	for _, mode := range []engine.Mode{engine.Hybrid, engine.Local, engine.Global, engine.Mix, engine.Naive} {
+	for _, mode := range []engine.Mode{engine.Hybrid, engine.Local, engine.Global, engine.Mix, engine.Naive, engine.Walk} {
 		var s retrieval
 		err := r.config.profiled("retrieve-"+string(mode), func() (err error) {
 			s, err = r.ask(ctx, corpus, db, mode)

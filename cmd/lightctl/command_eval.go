@@ -18,13 +18,14 @@ import (
 // evalFlags are the flags of `eval`.
 type evalFlags struct {
 	modes []string
+	match string
 	ks    []int
 	topK  int
 }
 
 // evalModes are the modes that retrieve passages, in the order in which they are
 // shown.
-var evalModes = []engine.Mode{engine.Naive, engine.Local, engine.Global, engine.Hybrid, engine.Mix}
+var evalModes = []engine.Mode{engine.Naive, engine.Local, engine.Global, engine.Hybrid, engine.Mix, engine.Walk}
 
 const evalHelp = `Measure retrieval on questions whose answers are known to be in certain documents.
 
@@ -52,6 +53,7 @@ func (a *app) evalCommand() *cobra.Command {
 	}
 	fl := c.Flags()
 	fl.StringSliceVar(&f.modes, "mode", nil, "modes to measure, divided by commas (default: all)")
+	fl.StringVar(&f.match, "match", "fused", "by what things are found: vectors, lexical (words) or fused (both)")
 	fl.IntSliceVar(&f.ks, "k", []int{1, 2, 5, 10, 20}, "ranks to count at, divided by commas")
 	fl.IntVar(&f.topK, "top-k", 40, "at most so many entities and relations")
 	return c
@@ -61,6 +63,10 @@ func (a *app) eval(cmd *cobra.Command, f *evalFlags, files []string) (err error)
 	modes, err := f.check()
 	if err != nil {
 		return err
+	}
+	match, err := engine.ParseMatch(f.match)
+	if err != nil {
+		return usagef("--match %q is not one of fused, vectors, lexical", f.match)
 	}
 	set, err := readSet(files)
 	if err != nil {
@@ -90,7 +96,7 @@ func (a *app) eval(cmd *cobra.Command, f *evalFlags, files []string) (err error)
 		report.add("bm25", f.ks, base, nil)
 	}
 	for _, m := range modes {
-		o, err := eval.Measure(cmd.Context(), set.Questions, depth, eval.Retriever(db.DB, engine.Query{Mode: m, TopK: f.topK}))
+		o, err := eval.Measure(cmd.Context(), set.Questions, depth, eval.Retriever(db.DB, engine.Query{Mode: m, Match: match, TopK: f.topK}))
 		if err != nil {
 			return fmt.Errorf("mode %s: %w", m, err)
 		}

@@ -81,6 +81,7 @@ func TestEvalRefusesWhatItCannotMeasure(t *testing.T) {
 		{"a broken line", exitUsage, []string{"eval", b.file("broken.jsonl", "{\n")}, "broken.jsonl:1: "},
 		{"no question", exitUsage, []string{"eval", b.file("docs.jsonl", `{"id":"a","text":"b"}`)}, "there is no question"},
 		{"an unknown mode", exitUsage, []string{"eval", set, "--mode", "psychic"}, `"psychic"`},
+		{"an unknown match", exitUsage, []string{"eval", set, "--match", "luck"}, `"luck"`},
 		{"no rank", exitUsage, []string{"eval", set, "--k", "0"}, "--k takes ranks"},
 		{"a store and documents", exitUsage, []string{"eval", set, "--db", b.dir + "/x"}, "temporary store"},
 		{"no store", exitNotFound, []string{"eval", b.file("q.jsonl", `{"question":"q","gold":["a"]}`)}, "no store in"},

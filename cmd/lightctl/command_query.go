@@ -49,7 +49,7 @@ func (a *app) queryCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return a.query(cmd, &f, args[0]) },
 	}
 	fl := c.Flags()
-	fl.StringVar(&f.mode, "mode", "mix", "naive, local, global, hybrid, mix or bypass")
+	fl.StringVar(&f.mode, "mode", "mix", "naive, local, global, hybrid, mix, walk or bypass")
 	fl.StringVar(&f.match, "match", "fused", "by what things are found: vectors (as LightRAG does), lexical (words; nothing is embedded) or fused (both)")
 	fl.StringArrayVar(&f.low, "ll", nil, "low-level keywords (names), divided by commas")
 	fl.StringArrayVar(&f.high, "hl", nil, "high-level keywords (themes), divided by commas")
@@ -93,7 +93,7 @@ func (f *queryFlags) query(cmd *cobra.Command, question string) (q engine.Query,
 		return q, usagef("the question is blank")
 	}
 	if q.Mode, err = engine.ParseMode(f.mode); err != nil {
-		return q, usagef("--mode %q is not one of naive, local, global, hybrid, mix, bypass", f.mode)
+		return q, usagef("--mode %q is not one of naive, local, global, hybrid, mix, walk, bypass", f.mode)
 	}
 	if q.Match, err = engine.ParseMatch(f.match); err != nil {
 		return q, usagef("--match %q is not one of fused, vectors, lexical", f.match)

@@ -60,8 +60,12 @@ func (a *app) explain(r *engine.Result) error {
 	stage("relations", &x.Relations)
 	c := &x.Chunks
 	t.row("")
-	t.row(fmt.Sprintf("passages: %d by the question, %d by entities, %d by relations; %d found, %d after top-k, %d kept; budget %s%s",
-		c.FromQuestion, c.FromEntities, c.FromRelation, c.Found, c.AfterTopK, c.Kept, budgetText(c.Budget), nearText(c.Searched, c.Near, x.Threshold)))
+	via := fmt.Sprintf("%d by entities, %d by relations", c.FromEntities, c.FromRelation)
+	if r.Mode == engine.Walk {
+		via = fmt.Sprintf("%d by the walk", c.FromWalk)
+	}
+	t.row(fmt.Sprintf("passages: %d by the question, %s; %d found, %d after top-k, %d kept; budget %s%s",
+		c.FromQuestion, via, c.Found, c.AfterTopK, c.Kept, budgetText(c.Budget), nearText(c.Searched, c.Near, x.Threshold)))
 	words(t, &c.MatchExplained)
 	candidates(t, c.Candidates, c.Omitted)
 	t.row("")
@@ -83,6 +87,8 @@ func candidates(t *table, list []engine.Candidate, omitted int) {
 		}
 		cells := []any{mark, score, c.Name, "by " + c.Origin + ranksText(&c.MatchRanks), plural(c.Tokens, "token")}
 		switch {
+		case c.Walk != 0:
+			cells = append(cells, fmt.Sprintf("%.2f %% of the walk", 100*c.Walk))
 		case c.Rerank != nil:
 			cells = append(cells, fmt.Sprintf("rerank %.3f", *c.Rerank))
 		case c.Weight != 0:
