@@ -52,8 +52,9 @@ func (d *DB) start(o Options) (err error) {
 		return err
 	}
 	if d.cache = o.Cache; d.cache == nil {
-		// Pebble takes memtables out of the block cache's budget.
-		d.cache = pebble.NewCache(o.CacheBytes + o.MemTableBytes)
+		// Pebble takes memtables out of the block cache's budget: the one that
+		// is written, and one that it keeps for the next time.
+		d.cache = pebble.NewCache(o.CacheBytes + 2*o.MemTableBytes)
 	} else {
 		d.cache.Ref()
 	}
