@@ -71,10 +71,12 @@ func (tx *txn) removeDocuments(p *plan) error {
 		}
 		tx.touch(format.KindChunk, uint32(g.id))
 		tx.cols.DropChunk(g.id)
-		tx.index(format.KindChunk, uint32(g.id), g.terms)
 		tx.n.Chunks--
 		tx.n.Sum -= g.sum
 		if err := tx.del(format.AppendChunkRowKey(tx.key[:0], g.id)); err != nil {
+			return err
+		}
+		if err := tx.unindexChunk(g.id, &g.row); err != nil {
 			return err
 		}
 	}

@@ -91,9 +91,15 @@ type testChunk struct {
 	order     uint32
 	entities  []EntityFragment   // Key.Pass and Key.Index set, the rest filled in
 	relations []RelationFragment // likewise
+	prose     string             // the text; "" = one made of the rest
 }
 
-func (d *testDoc) text(i int) string { return fmt.Sprintf("text of chunk %d of %+v", i, d.chunks[i]) }
+func (d *testDoc) text(i int) string {
+	if p := d.chunks[i].prose; p != "" {
+		return p
+	}
+	return fmt.Sprintf("text of chunk %d of %+v", i, d.chunks[i])
+}
 
 func (d *testDoc) newDocument() NewDocument {
 	n := NewDocument{ID: d.id, Path: d.id + ".txt", Hash: sha256.Sum256(fmt.Append(nil, d.id, d.chunks)), Replace: d.replace}

@@ -31,7 +31,7 @@ func (s *Store) adoptPostings() (anew bool, err error) {
 	switch {
 	case want == have && there == (want != ""):
 		if there {
-			s.terms = &lexer{analyzer: s.opts.Terms}
+			s.terms = newLexer(s.opts.Terms)
 		}
 		return false, nil
 	case s.opts.ReadOnly:
@@ -59,7 +59,7 @@ func (s *Store) adoptPostings() (anew bool, err error) {
 		return b.Set(key, []byte(want), nil)
 	})
 	if err == nil && want != "" && !anew {
-		s.terms = &lexer{analyzer: s.opts.Terms}
+		s.terms = newLexer(s.opts.Terms)
 	}
 	return anew, err
 }
@@ -67,7 +67,7 @@ func (s *Store) adoptPostings() (anew bool, err error) {
 // indexAll makes the postings of every owner. A crash in the middle is made
 // good by the next opening.
 func (s *Store) indexAll() error {
-	s.terms = &lexer{analyzer: s.opts.Terms}
+	s.terms = newLexer(s.opts.Terms)
 	st := s.newest
 	var list []uint64
 	flush := func(last bool) error {

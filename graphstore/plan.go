@@ -46,10 +46,9 @@ type chunkAddition struct {
 }
 
 type chunkRemoval struct {
-	id    ChunkID
-	row   format.ChunkRow
-	sum   uint64
-	terms []termEdit
+	id  ChunkID
+	row format.ChunkRow
+	sum uint64
 }
 
 // ownerKey is one number per owner; documents have kind 0.
@@ -103,7 +102,7 @@ func replaces(r *rows, doc DocID, row *format.Document) ([]DocID, error) {
 }
 
 // readRemoved reads what is needed of the documents that go.
-func (p *plan) readRemoved(r *rows, terms *lexer, docs []DocID) error {
+func (p *plan) readRemoved(r *rows, docs []DocID) error {
 	p.removed, p.gone = nil, nil
 	for _, doc := range docs {
 		row, ok, err := r.document(doc)
@@ -118,14 +117,21 @@ func (p *plan) readRemoved(r *rows, terms *lexer, docs []DocID) error {
 			return err
 		}
 		if rd.committed {
+			var ids []ChunkID
 			if err := r.chunksOf(doc, func(_ uint32, c *format.Chunk) error {
-				row, sum, ok, err := r.chunkRow(c.ID)
-				if ok {
-					p.gone = append(p.gone, chunkRemoval{c.ID, row, sum, terms.edits(c.Text, "")})
-				}
-				return err
+				ids = append(ids, c.ID)
+				return nil
 			}); err != nil {
 				return err
+			}
+			for _, id := range ids {
+				row, sum, ok, err := r.chunkRow(id)
+				if err != nil {
+					return err
+				}
+				if ok {
+					p.gone = append(p.gone, chunkRemoval{id, row, sum})
+				}
 			}
 		}
 		p.removed = append(p.removed, rd)
@@ -136,7 +142,7 @@ func (p *plan) readRemoved(r *rows, terms *lexer, docs []DocID) error {
 // build resolves and derives every change against st. The contribution's own
 // changes in p.adds are used again when it is called anew.
 func (p *plan) build(ctx context.Context, s *Store, st *state, r *rows, docs []DocID) error {
-	if err := p.readRemoved(r, s.terms, docs); err != nil {
+	if err := p.readRemoved(r, docs); err != nil {
 		return err
 	}
 	p.base, p.made = st.seq, st.n

@@ -15,24 +15,64 @@ import (
 // written as edits, without reading the postings (see the merger of package
 // durable).
 
-// postingEdit is a termEdit of an owner.
+// postingEdits gathers what a change makes of postings, by term: a hash table
+// of chains. The zero value is empty.
+type postingEdits struct {
+	slots []int32 // a power of two; place in lists plus 1, 0 = free
+	lists []postingEditList
+	edits []postingEdit
+}
+
+// postingEditList is the chain of the edits of one term, the newest first.
+type postingEditList struct {
+	kind Kind
+	last int32 // in edits
+	hash uint64
+	term string
+}
+
 type postingEdit struct {
-	kind  Kind
-	count uint8
-	owner uint32
-	turn  int    // which of two edits of one term and owner is the later one
-	head  uint64 // the first eight bytes of the term: decides most comparisons
-	term  string
+	format.Posting
+	older int32 // in edits; < 0: none
 }
 
 // index notes what becomes of the postings of an owner.
 func (tx *txn) index(kind Kind, owner uint32, edits []termEdit) {
-	for _, e := range edits {
-		var head [8]byte
-		copy(head[:], e.term)
-		tx.postings = append(tx.postings, postingEdit{
-			kind, e.count, owner, len(tx.postings), binary.BigEndian.Uint64(head[:]), e.term,
-		})
+	p := &tx.postings
+	tx.dirty = tx.dirty || len(edits) > 0
+	for i := range edits {
+		list := p.list(kind, &edits[i])
+		p.edits = append(p.edits, postingEdit{format.Posting{Owner: owner, Count: edits[i].count}, list.last})
+		list.last = int32(len(p.edits) - 1)
+	}
+}
+
+// list returns the chain of a term.
+func (p *postingEdits) list(kind Kind, e *termEdit) *postingEditList {
+	if 2*len(p.lists) >= len(p.slots) {
+		p.rehash()
+	}
+	hash := e.hash + uint64(kind)
+	for i := hash; ; i++ {
+		slot := &p.slots[i&uint64(len(p.slots)-1)]
+		if *slot == 0 {
+			p.lists = append(p.lists, postingEditList{kind, -1, hash, e.term})
+			*slot = int32(len(p.lists))
+		}
+		if l := &p.lists[*slot-1]; l.hash == hash && l.kind == kind && l.term == e.term {
+			return l
+		}
+	}
+}
+
+func (p *postingEdits) rehash() {
+	p.slots = make([]int32, max(1<<10, 2*len(p.slots)))
+	for i := range p.lists {
+		at := p.lists[i].hash
+		for p.slots[at&uint64(len(p.slots)-1)] != 0 {
+			at++
+		}
+		p.slots[at&uint64(len(p.slots)-1)] = int32(i + 1)
 	}
 }
 
@@ -51,6 +91,23 @@ func (tx *txn) reindex(c *change) {
 	tx.index(c.kind, c.owner, tx.s.terms.edits(old, now))
 }
 
+// unindexChunk is index of a chunk that goes. Its text is read here rather than
+// by the plan, which would hold the terms of everything that a delete removes.
+func (tx *txn) unindexChunk(id ChunkID, row *format.ChunkRow) error {
+	if tx.s.terms == nil {
+		return nil
+	}
+	c, ok, err := tx.rows.chunk(row.Doc, row.Order)
+	if err == nil && (!ok || c.ID != id) {
+		err = corruptf("chunk %d has no text", id)
+	}
+	if err != nil {
+		return err
+	}
+	tx.index(format.KindChunk, uint32(id), tx.s.terms.edits(c.Text, ""))
+	return nil
+}
+
 // textOf returns the text to embed of a record of c's root.
 func (c *change) textOf(rec *format.Record) string {
 	if c.kind == format.KindEntity {
@@ -59,38 +116,74 @@ func (c *change) textOf(rec *format.Record) string {
 	return RelationText(rec.Keywords, c.src, c.tgt, rec.Description)
 }
 
-func comparePostingEdits(a, b postingEdit) int {
-	if a.kind != b.kind || a.head != b.head {
-		return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.head, b.head))
-	}
-	return cmp.Or(strings.Compare(a.term, b.term), cmp.Compare(a.owner, b.owner), cmp.Compare(a.turn, b.turn))
-}
-
 // writePostings writes the edits that were noted: one row per term and shard,
 // in the order of the keys, which is the cheapest one to apply.
 func (tx *txn) writePostings() error {
-	slices.SortFunc(tx.postings, comparePostingEdits)
+	p := &tx.postings
 	var row []format.Posting
-	for i := range tx.postings {
-		e := &tx.postings[i]
-		p := format.Posting{Owner: e.owner, Count: e.count}
-		if n := len(row); n > 0 && row[n-1].Owner == e.owner {
-			row[n-1] = p
-		} else {
-			row = append(row, p)
-		}
-		if i+1 < len(tx.postings) {
-			if next := &tx.postings[i+1]; next.kind == e.kind && next.term == e.term && format.PostingsShard(next.owner) == format.PostingsShard(e.owner) {
+	for _, i := range p.byKey() {
+		list := &p.lists[i]
+		row = p.row(row[:0], list.last)
+		for from, to := 0, 1; from < len(row); to++ {
+			if to < len(row) && format.PostingsShard(row[from].Owner) == format.PostingsShard(row[to].Owner) {
 				continue
 			}
+			if err := tx.mergePostings(list.kind, list.term, row[from:to]); err != nil {
+				return err
+			}
+			from = to
 		}
-		if err := tx.mergePostings(e.kind, e.term, row); err != nil {
-			return err
-		}
-		row = row[:0]
 	}
-	tx.postings = tx.postings[:0]
+	clear(p.slots)
+	p.lists, p.edits = p.lists[:0], p.edits[:0]
 	return nil
+}
+
+// byKey lists the chains in the order of their keys.
+func (p *postingEdits) byKey() []int32 {
+	type place struct {
+		head uint64 // kind and first bytes of the term: decides most comparisons
+		at   int32
+	}
+	places := make([]place, len(p.lists))
+	for i := range p.lists {
+		head := [8]byte{byte(p.lists[i].kind)}
+		copy(head[1:], p.lists[i].term)
+		places[i] = place{binary.BigEndian.Uint64(head[:]), int32(i)}
+	}
+	slices.SortFunc(places, func(a, b place) int {
+		if a.head != b.head {
+			return cmp.Compare(a.head, b.head)
+		}
+		return strings.Compare(p.lists[a.at].term, p.lists[b.at].term)
+	})
+	order := make([]int32, len(places))
+	for i := range places {
+		order[i] = places[i].at
+	}
+	return order
+}
+
+// row appends a chain of edits to dst, by owner: of each the newest.
+func (p *postingEdits) row(dst []format.Posting, last int32) []format.Posting {
+	for i := last; i >= 0; i = p.edits[i].older {
+		dst = append(dst, p.edits[i].Posting)
+	}
+	if len(dst) < 2 {
+		return dst
+	}
+	byOwner := func(a, b format.Posting) int { return cmp.Compare(a.Owner, b.Owner) }
+	slices.Reverse(dst) // most edits come by ascending owner
+	slices.SortStableFunc(dst, byOwner)
+	n := 0
+	for _, e := range dst {
+		if n > 0 && dst[n-1].Owner == e.Owner {
+			n--
+		}
+		dst[n] = e
+		n++
+	}
+	return dst[:n]
 }
 
 func (tx *txn) mergePostings(kind Kind, term string, row []format.Posting) (err error) {
@@ -98,7 +191,13 @@ func (tx *txn) mergePostings(kind Kind, term string, row []format.Posting) (err 
 	if tx.value, err = format.AppendPostings(tx.value[:0], row); err != nil {
 		return err
 	}
-	tx.dirty = true
+	if tx.s.hot.due(tx.key) {
+		if err := tx.wholeRow(); err != nil {
+			return err
+		}
+		tx.postingBytes += uint64(len(tx.key) + len(tx.value))
+		return tx.batch.Set(tx.key, tx.value, nil)
+	}
 	tx.postingBytes += uint64(len(tx.key) + len(tx.value))
 	return tx.batch.Merge(tx.key, tx.value, nil)
 }

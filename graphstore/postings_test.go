@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -69,12 +70,7 @@ func viewTexts(t tb, v *View) map[Kind]map[uint32]string {
 // postingsMatch compares everything that a view says of terms with its texts.
 func postingsMatch(t tb, s *Store, a Analyzer) {
 	t.Helper()
-	v, err := s.View()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer v.Close()
-	viewPostingsMatch(t, v, a)
+	withView(t, s, func(v *View) { viewPostingsMatch(t, v, a) })
 }
 
 func viewPostingsMatch(t tb, v *View, a Analyzer) {
@@ -261,9 +257,11 @@ func TestAnotherAnalyzerMakesThePostingsAnew(t *testing.T) {
 	other := func(o *Options) { o.Terms = words{"words-2"} }
 	look(reopen(nil), forwards)
 	s = reopen(func(o *Options) { other(o); o.ReadOnly = true })
-	if n, tokens := mustView(t, s).LexicalStats(format.KindEntity); n != 0 || tokens != 0 {
-		t.Errorf("a read-only store with another analyzer says %d, %d", n, tokens)
-	}
+	withView(t, s, func(v *View) {
+		if n, tokens := v.LexicalStats(format.KindEntity); n != 0 || tokens != 0 {
+			t.Errorf("a read-only store with another analyzer says %d, %d", n, tokens)
+		}
+	})
 	s.opts.Terms = nil // it has none to compare
 	look(s, none)
 	s = reopen(other)
@@ -281,14 +279,15 @@ func TestAnotherAnalyzerMakesThePostingsAnew(t *testing.T) {
 	look(reopen(nil), forwards)
 }
 
-func mustView(t tb, s *Store) *View {
+// withView calls fn with a view of the newest state.
+func withView(t tb, s *Store, fn func(v *View)) {
 	t.Helper()
 	v, err := s.View()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer v.Close()
-	return v
+	fn(v)
 }
 
 // TestPowerCutWhilePostingsAreMade cuts the power before every operation of an
@@ -397,8 +396,8 @@ func TestPostingsAreSortedInTheBatch(t *testing.T) {
 	var keys [][]byte
 	if _, err := s.write(func(tx *txn) error {
 		for _, owner := range []uint32{5, 1, 4096, 5} {
-			tx.index(format.KindEntity, owner, []termEdit{{"bb", 1}, {"b", 2}, {"bb-and-more-than-eight", 3}})
-			tx.index(format.KindChunk, owner, []termEdit{{"a", uint8(owner)}})
+			tx.index(format.KindEntity, owner, []termEdit{{"bb", 0, 1}, {"b", 1, 2}, {"bb-and-more-than-eight", 0, 3}})
+			tx.index(format.KindChunk, owner, []termEdit{{"a", 7, uint8(owner)}})
 		}
 		if err := tx.writePostings(); err != nil {
 			return err
@@ -424,8 +423,113 @@ func TestPostingsAreSortedInTheBatch(t *testing.T) {
 	}
 }
 
+// TestPurgedTermsLeaveTheDisk looks for the words of a deleted document in the
+// tables.
+func TestPurgedTermsLeaveTheDisk(t *testing.T) {
+	mem := vfs.NewMem()
+	s, _ := opened(t, mem, nil)
+	insert(t, s, oneChunk("kept", "Keptname"))
+	doc := insert(t, s, oneChunk("gone", "Secretname"))
+	ctx := context.Background()
+	if n, err := s.PurgePostings(ctx); err != nil || n != 0 {
+		t.Fatalf("nothing to purge: %d, %v", n, err)
+	}
+	if _, err := s.Delete(ctx, []DocID{doc}, DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	checked(t, s)
+	n, err := s.PurgePostings(ctx)
+	if err != nil || n == 0 {
+		t.Fatalf("%d, %v", n, err)
+	}
+	checked(t, s)
+	if n, err := s.PurgePostings(ctx); err != nil || n != 0 {
+		t.Fatalf("again: %d, %v", n, err)
+	}
+	withView(t, s, func(v *View) {
+		if got := found(t, v, "keptname", "secretname"); !slices.Equal(got, []string{"Keptname 2", ""}) {
+			t.Errorf("%q", got)
+		}
+	})
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	inTables := func(word string) bool {
+		names, err := mem.List("store/kv")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return slices.ContainsFunc(names, func(name string) bool {
+			return strings.HasSuffix(name, ".sst") && bytes.Contains(fileBytes(t, mem, mem.PathJoin("store/kv", name)), []byte(word))
+		})
+	}
+	if !inTables("keptname") || inTables("secretname") {
+		t.Errorf("in the tables: keptname %v, secretname %v", inTables("keptname"), inTables("secretname"))
+	}
+	s, _ = opened(t, mem, func(o *Options) { o.ReadOnly = true })
+	if _, err := s.PurgePostings(ctx); !errors.Is(err, ErrReadOnly) {
+		t.Errorf("read-only: %v", err)
+	}
+}
+
+func fileBytes(t testing.TB, fs vfs.FS, path string) []byte {
+	t.Helper()
+	f, err := fs.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(f)
+	if err := errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// TestCommonTermsAreWrittenAsAWhole makes many small commits of one term: a
+// reader must not meet them all, nor miss one.
+func TestCommonTermsAreWrittenAsAWhole(t *testing.T) {
+	s, _ := opened(t, vfs.NewMem(), nil)
+	want := make(map[uint32]int)
+	sets := 0
+	for i := range 5 * hotEdits {
+		owner := uint32(i*37) % 300
+		count := uint8(i % 3)
+		if want[owner] = int(count); count == 0 {
+			delete(want, owner)
+		}
+		if _, err := s.write(func(tx *txn) error {
+			tx.index(format.KindChunk, owner, []termEdit{{"common", 1, count}})
+			if err := tx.writePostings(); err != nil {
+				return err
+			}
+			for r := tx.batch.Reader(); ; {
+				kind, _, _, ok, err := r.Next()
+				if err != nil || !ok {
+					return err
+				}
+				if kind == pebble.InternalKeyKindSet {
+					sets++
+				}
+			}
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if i%50 == 0 || i > 4*hotEdits {
+			withView(t, s, func(v *View) {
+				lists, err := v.Postings(format.KindChunk, []string{"common"}, nil)
+				if err != nil || !maps.Equal(postingMap(lists[0]), want) {
+					t.Fatalf("after %d commits: %v, want %v, %v", i+1, lists[0], want, err)
+				}
+			})
+		}
+	}
+	if sets != 5 {
+		t.Errorf("written as a whole %d times", sets)
+	}
+}
+
 func TestTermEditsAreTheDifference(t *testing.T) {
-	x := &lexer{analyzer: words{"words-1"}}
+	x := newLexer(words{"words-1"})
 	rapid.Check(t, func(t *rapid.T) {
 		var texts [2]string
 		var counts [2]map[string]int

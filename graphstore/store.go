@@ -36,7 +36,9 @@ type Store struct {
 	hashes      map[[32]byte]DocID   // text -> document
 	twins       map[[32]byte][]DocID // text -> further documents that hold it
 	replacing   map[string]DocID     // id -> pending document with its new text
-	writers     sync.WaitGroup       // changes that are applied and not yet published
+	hot         editCounts
+	whole       format.PostingsMerge
+	writers     sync.WaitGroup // changes that are applied and not yet published
 
 	liveMu  sync.Mutex
 	live    map[*state]struct{}

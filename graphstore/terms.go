@@ -29,14 +29,18 @@ const maxCount = 255
 // more.
 type termEdit struct {
 	term  string
+	hash  uint64 // of the term, by the lexer's seed
 	count uint8
 }
 
 // lexer compares texts by their terms.
 type lexer struct {
 	analyzer Analyzer
+	seed     maphash.Seed
 	pool     sync.Pool // of *termTable
 }
+
+func newLexer(a Analyzer) *lexer { return &lexer{analyzer: a, seed: maphash.MakeSeed()} }
 
 // edits returns what becomes of the postings of an owner whose text was old
 // and is now. Terms that occur as often in both are not among them; of no lexer
@@ -47,7 +51,7 @@ func (x *lexer) edits(old, now string) []termEdit {
 	}
 	t, ok := x.pool.Get().(*termTable)
 	if !ok {
-		t = newTermTable()
+		t = newTermTable(x.seed)
 	}
 	defer x.pool.Put(t)
 	t.reset()
@@ -88,8 +92,8 @@ type countedTerm struct {
 	n        [2]int
 }
 
-func newTermTable() *termTable {
-	t := &termTable{seed: maphash.MakeSeed(), slots: make([]termSlot, 1<<10)}
+func newTermTable(seed maphash.Seed) *termTable {
+	t := &termTable{seed: seed, slots: make([]termSlot, 1<<10)}
 	t.add = t.count
 	return t
 }
@@ -156,7 +160,7 @@ func (t *termTable) edits() []termEdit {
 	out, text := make([]termEdit, 0, n), string(t.text)
 	for i := range t.list {
 		if was, is := t.list[i].counts(); was != is {
-			out = append(out, termEdit{text[t.list[i].from:t.list[i].to], is})
+			out = append(out, termEdit{text[t.list[i].from:t.list[i].to], t.list[i].hash, is})
 		}
 	}
 	return out

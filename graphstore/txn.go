@@ -39,7 +39,7 @@ type txn struct {
 	value   []byte
 	dirty   bool
 
-	postings     []postingEdit
+	postings     postingEdits
 	postingBytes uint64 // of the rows that were written
 
 	overlaid bool // overlays change: plans made before are worked out anew
@@ -65,7 +65,9 @@ func (s *Store) change(closing bool, op func(tx *txn) error) (seq uint64, err er
 	}
 	tx := s.begin()
 	defer tx.base.release()
-	err = op(tx)
+	if err = op(tx); err == nil {
+		err = tx.writePostings()
+	}
 	if e := tx.rows.close(); err == nil {
 		err = e
 	}
@@ -112,10 +114,6 @@ func (s *Store) begin() *txn {
 // apply makes the change visible to whoever builds on it, but to no reader.
 func (tx *txn) apply() (*state, error) {
 	s, next := tx.s, tx.next
-	if err := tx.writePostings(); err != nil {
-		tx.cols.Discard()
-		return nil, err
-	}
 	tx.key = format.AppendMetaKey(tx.key[:0], metaCounters)
 	tx.value = format.AppendCounters(tx.value[:0], &tx.n)
 	if err := tx.set(tx.key, tx.value); err != nil {

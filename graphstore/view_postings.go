@@ -51,7 +51,7 @@ func (r *rows) postings(kind Kind, term string, list *PostingList) error {
 		return err
 	}
 	r.key = format.AppendPostingsPrefix(r.key[:0], kind, term)
-	for ok := it.SeekGE(r.key); ok && bytes.HasPrefix(it.Key(), r.key); ok = it.Next() {
+	for ok := it.SeekGE(r.key); ok && bytes.HasPrefix(it.Key(), r.key); ok = it.NextPrefix() {
 		_, _, shard, err := format.DecodePostingsKey(it.Key())
 		if err != nil {
 			return err

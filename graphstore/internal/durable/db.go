@@ -1,6 +1,7 @@
 package durable
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -124,6 +125,19 @@ func (d *DB) Flush() error {
 		return fmt.Errorf("durable: flush: %w", ErrReadOnly)
 	}
 	if err := d.enter("flush", d.kv.Flush); err != nil {
+		return err
+	}
+	return d.health.err()
+}
+
+// CompactTable rewrites the rows of a table without those that were deleted,
+// as far as no snapshot needs them. Others may go on meanwhile.
+func (d *DB) CompactTable(ctx context.Context, t format.Table) error {
+	if err := d.Flush(); err != nil {
+		return err
+	}
+	lower, upper := format.TableBounds(t)
+	if err := d.enter("compact", func() error { return d.kv.Compact(ctx, lower, upper, false) }); err != nil {
 		return err
 	}
 	return d.health.err()

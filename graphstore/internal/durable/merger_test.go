@@ -78,11 +78,7 @@ func readPostings(t testing.TB, r Reader) map[string]map[uint32]uint8 {
 
 func compact(t testing.TB, d *DB) {
 	t.Helper()
-	if err := d.Flush(); err != nil {
-		t.Fatal(err)
-	}
-	lower, upper := format.TableBounds(format.TablePostings)
-	if err := d.kv.Compact(context.Background(), lower, upper, false); err != nil {
+	if err := d.CompactTable(context.Background(), format.TablePostings); err != nil {
 		t.Fatal(err)
 	}
 }
