@@ -3,6 +3,7 @@ package durable
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -94,5 +95,26 @@ func TestStoreKeepsWhatIsCommitted(t *testing.T) {
 			}
 			mustClose(t, d)
 		})
+	}
+}
+
+// TestMemtablesLeaveTheBlockCacheItsRoom: Pebble takes the memtable, and the
+// one that it keeps for later, out of the budget of the block cache.
+func TestMemtablesLeaveTheBlockCacheItsRoom(t *testing.T) {
+	d := mustOpen(t, vfs.NewMem(), "store", Options{CacheBytes: 1 << 20, MemTableBytes: 1 << 20})
+	defer mustClose(t, d)
+	for i := range 400 { // four memtables
+		mustPut(t, d, i, strings.Repeat(fmt.Sprint(i%10), 10_000))
+	}
+	if err := d.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		for i := range 5 {
+			read(t, d, 80*i)
+		}
+	}
+	if m := d.Metrics(); m.BlockCache.Size < 100_000 || m.BlockCache.Hits == 0 {
+		t.Errorf("%d bytes in the cache, %d hits; memtables: %d and %d", m.BlockCache.Size, m.BlockCache.Hits, m.MemTable.Size, m.MemTable.ZombieSize)
 	}
 }
