@@ -190,7 +190,7 @@ func (m *machine) query() {
 	text := fmt.Sprintf("Name %d beta river %d", m.src.pick(9), m.src.pick(4))
 	const k = 5
 	r, err := m.db.Retrieve(context.Background(), engine.Query{
-		Text: text, Mode: engine.Local, LowLevel: []string{text}, TopK: k, CosineThreshold: -1,
+		Text: text, Mode: engine.Local, LowLevel: []string{text}, TopK: k, CosineThreshold: -1, Match: engine.MatchVectors,
 	})
 	if err != nil {
 		m.Fatalf("retrieve: %v", err)
