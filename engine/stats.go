@@ -38,8 +38,12 @@ type DiskStats struct {
 	SegmentBytes  uint64 `json:"segment_bytes"`
 	Segments      int    `json:"segments"`
 	BufferedBytes uint64 `json:"buffered_vector_bytes"`
-	CacheBytes    int64  `json:"cache_bytes"`
-	MemTableBytes uint64 `json:"memtable_bytes"`
+	// PostingsBytes is what of StoreBytes lexical matching takes, and
+	// PostingsWritten what commits have written for it since the DB was opened.
+	PostingsBytes   uint64 `json:"postings_bytes"`
+	PostingsWritten uint64 `json:"postings_written_bytes"`
+	CacheBytes      int64  `json:"cache_bytes"`
+	MemTableBytes   uint64 `json:"memtable_bytes"`
 }
 
 // IndexStats describes the vector index of one kind.
@@ -77,6 +81,7 @@ func (db *DB) Stats() (*Stats, error) {
 		Stale:    g.Stale,
 		Disk: DiskStats{
 			StoreBytes: g.DiskBytes, WALBytes: g.WALBytes, SegmentBytes: g.SegmentBytes, Segments: g.Segments,
+			PostingsBytes: g.PostingsBytes, PostingsWritten: g.PostingsWritten,
 			BufferedBytes: g.BufferedBytes, CacheBytes: g.CacheBytes, MemTableBytes: g.MemTableBytes,
 		},
 		Index:  db.index.stats(),

@@ -37,6 +37,12 @@
 // the wait for the disk. What a commit costs depends on what it touches, never
 // on the size of the store.
 //
+// # Terms
+//
+// With Options.Terms, an analyzer, the store keeps postings: in which texts to
+// embed each term occurs, and how often. They follow from records and chunks,
+// are changed in the same batch as these, and are read by View.Postings.
+//
 // # Failing
 //
 // After a failed write the store is ErrFailed for every later write, and goes

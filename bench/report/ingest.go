@@ -55,5 +55,6 @@ func (r *rows) ingest(ctx context.Context, corpus *store.Corpus, dir string) err
 	r.add("disk "+sizeName(n)+": whole store", float64(size)/1e6, "MB", "", "")
 	r.add("disk "+sizeName(n)+": vector segments", float64(stats.Disk.SegmentBytes)/1e6, "MB", "",
 		fmt.Sprintf("%d segments; %s MB of vectors are still with the rows", stats.Disk.Segments, measure.Number(float64(stats.Disk.BufferedBytes)/1e6)))
+	r.add("disk "+sizeName(n)+": postings", float64(stats.Disk.PostingsBytes)/1e6, "MB", "", "estimated by the key-value store")
 	return nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -43,6 +44,7 @@ type series struct {
 	returnWall              measure.Sample
 	restCPU                 measure.Sample // from visible to idle
 	written                 []float64      // MB
+	postings                []float64      // KB per document, one number for each time the store was opened
 }
 
 // add inserts chunks from to from+10 as one document.
@@ -111,6 +113,8 @@ func (r *rows) visible(ctx context.Context, corpus *store.Corpus, p *probe, larg
 		r.add(name+"wall until visible", measure.Milliseconds(s.visibleWall.Median()), "ms", "", spread(s.visibleWall))
 		r.add(name+"wall until Insert returns", measure.Milliseconds(s.returnWall.Median()), "ms", "", spread(s.returnWall))
 		r.cpu(name+"CPU afterwards", measure.Milliseconds(s.restCPU.Median()), "ms", "", "linking in the background and the end of Insert; "+spread(s.restCPU))
+		r.add(name+"postings written", median(s.postings), "KB", "",
+			"keys and values in the batches of a document, the re-making of its stale entities included")
 		if _, ok := measure.BytesWritten(); ok {
 			r.add(name+"bytes written", median(s.written), "MB", "", n)
 		} else {
@@ -150,5 +154,16 @@ func (r *rows) probeBoth(ctx context.Context, p *probe, large, small string, don
 			return fmt.Errorf("probe %d of the large store: %w", i, err)
 		}
 	}
-	return nil
+	n := min(r.config.perCopy, r.config.probes-done)
+	return errors.Join(atSmall.count(smallDB, n), atLarge.count(largeDB, n))
+}
+
+// count notes what a DB, since it was opened, has written of postings for n
+// documents.
+func (s *series) count(db *engine.DB, n int) error {
+	stats, err := db.Stats()
+	if err == nil {
+		s.postings = append(s.postings, float64(stats.Disk.PostingsWritten)/1e3/float64(n))
+	}
+	return err
 }

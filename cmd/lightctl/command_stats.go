@@ -48,8 +48,8 @@ func (a *app) stats() error {
 	}
 	t.row("embedder", fmt.Sprintf("%s, dimension %d", s.Identity.Embedder, s.Identity.Dim))
 	t.row("tokenizer", s.Identity.Tokenizer)
-	t.row("on disk", fmt.Sprintf("%s (log %s, %s %s)", bytesText(s.Disk.StoreBytes), bytesText(s.Disk.WALBytes),
-		plural(s.Disk.Segments, "segment"), bytesText(s.Disk.SegmentBytes)))
+	t.row("on disk", fmt.Sprintf("%s (log %s, postings %s, %s %s)", bytesText(s.Disk.StoreBytes), bytesText(s.Disk.WALBytes),
+		bytesText(s.Disk.PostingsBytes), plural(s.Disk.Segments, "segment"), bytesText(s.Disk.SegmentBytes)))
 	for _, k := range slices.Sorted(maps.Keys(s.Index)) {
 		x := s.Index[k]
 		state := fmt.Sprintf("%d linked", x.Linked)
