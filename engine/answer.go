@@ -49,7 +49,7 @@ func (db *DB) again(ctx context.Context, q *Query, first *Result) (*Result, erro
 	db.opts.Logger.Warn("lightrag: the context was too long for the model and is made smaller", "window", size)
 	r := &Result{
 		Query: first.Query, Mode: first.Mode, HighLevel: first.HighLevel, LowLevel: first.LowLevel, want: first.want,
-		Usage: first.Usage, Timings: first.Timings,
+		Usage: first.Usage, Timings: first.Timings, Models: first.Models,
 	}
 	if w := first.want.warning; w != "" {
 		r.Warnings = append(r.Warnings, w)

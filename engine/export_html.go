@@ -101,7 +101,8 @@ type pageHead struct {
 	Documents uint64   `json:"documents"`
 	Entities  uint64   `json:"entities"`
 	Relations uint64   `json:"relations"`
-	Types     []string `json:"types"` // the most frequent first
+	Types     []string `json:"types"`            // the most frequent first
+	Models    string   `json:"models,omitempty"` // where the offline pair made it
 }
 
 type pageNode struct {
@@ -160,7 +161,11 @@ func (v *View) pageData(out *bufio.Writer, title string, limit int) error {
 		}
 		return err
 	}
-	if err := put(`{"graph":`, pageHead{title, n.Documents, n.Entities, n.Relations, types}); err != nil {
+	made := ""
+	if v.models.Offline() {
+		made = v.models.String()
+	}
+	if err := put(`{"graph":`, pageHead{title, n.Documents, n.Entities, n.Relations, types, made}); err != nil {
 		return err
 	}
 	next := ",\"nodes\":[\n"

@@ -31,6 +31,9 @@ func (v *View) ExportMarkdown(w io.Writer) error {
 	fmt.Fprintf(out, "# Knowledge graph\n\n%s and %s from %s. Entities with the most relations come first.\n",
 		plural(n.Entities, "entity", "entities"), plural(n.Relations, "relation", "relations"),
 		plural(n.Documents, "document", "documents"))
+	if v.models.Offline() {
+		fmt.Fprintf(out, "\nMade offline, at least in part: %s.\n", markdownText(v.models.String()))
+	}
 	r := newReader(v.v)
 	for i, id := range order {
 		if err := v.markdownEntity(out, r, i+1, id, rank); err != nil {

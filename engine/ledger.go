@@ -52,18 +52,26 @@ type ledger struct {
 type ledgerState struct {
 	Tasks   map[string]llm.Usage `json:"tasks"`
 	Queries QueryCosts           `json:"queries"`
+	// Extractors are the models that extracted, sorted; the list is never changed in place.
+	Extractors []string `json:"extractors,omitempty"`
 }
 
-func (l *ledger) add(task string, u llm.Usage) {
+// add books a call of a model.
+func (l *ledger) add(task llm.Task, model string, u llm.Usage) {
 	if u == (llm.Usage{}) {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if task == llm.TaskExtract {
+		if i, known := slices.BinarySearch(l.state.Extractors, model); !known {
+			l.state.Extractors = slices.Insert(slices.Clone(l.state.Extractors), i, model)
+		}
+	}
 	if l.state.Tasks == nil {
 		l.state.Tasks = make(map[string]llm.Usage)
 	}
-	l.state.Tasks[task] = l.state.Tasks[task].Add(u)
+	l.state.Tasks[task.String()] = l.state.Tasks[task.String()].Add(u)
 	l.changed()
 }
 
@@ -97,6 +105,13 @@ func (l *ledger) byTask() map[string]llm.Usage {
 	out := make(map[string]llm.Usage, len(l.state.Tasks))
 	maps.Copy(out, l.state.Tasks)
 	return out
+}
+
+// extractors lists the models that extracted; the list is the ledger's own.
+func (l *ledger) extractors() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.state.Extractors
 }
 
 func (l *ledger) queries() QueryCosts {

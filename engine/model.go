@@ -93,7 +93,7 @@ func (db *DB) complete(ctx context.Context, req llm.Request, worth cached) (repl
 		}
 	}
 	res, err := db.opts.Completer.Complete(ctx, req)
-	db.ledger.add(req.Task.String(), res.Usage)
+	db.ledger.add(req.Task, db.opts.Completer.Model(), res.Usage)
 	r.text, r.usage, r.truncated = res.Text, res.Usage, res.Truncated
 	if err != nil {
 		return r, fmt.Errorf("lightrag: %s call: %w", req.Task, err)

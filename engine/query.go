@@ -145,6 +145,7 @@ type Result struct {
 	Timings    Timings
 	Warnings   []string // what did not go as wished, for people
 	Explain    *Explain // with Query.Explain
+	Models     Models   // that made the store, and that answers
 
 	// What the budgets cut, for explaining a result.
 	EntitiesFound, RelationsFound, ChunksFound int

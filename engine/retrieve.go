@@ -45,7 +45,7 @@ func (db *DB) retrieve(ctx context.Context, q *Query) (*Result, error) {
 	if q.Rerank == RerankRequired && db.opts.Reranker == nil {
 		return r, fmt.Errorf("%w: reranking is required and there is no Options.Reranker", ErrInvalid)
 	}
-	r.Query, r.Mode = q.Text, q.Mode
+	r.Query, r.Mode, r.Models = q.Text, q.Mode, db.Models()
 	if q.Explain {
 		r.Explain = &Explain{Keywords: KeywordsNone}
 	}

@@ -18,6 +18,7 @@ type Stats struct {
 	Identity Identity               `json:"identity"`
 	Model    string                 `json:"model"`
 	Offline  bool                   `json:"offline"` // extraction and answers are the offline pair's
+	Models   Models                 `json:"models"`  // that made the store, and that answers
 
 	Commit uint64 `json:"commit"` // sequence of the newest visible commit
 	Stale  uint64 `json:"stale"`  // roots whose vector or summary is to be re-made
@@ -77,6 +78,7 @@ func (db *DB) Stats() (*Stats, error) {
 		Identity: db.Identity(),
 		Model:    db.opts.Completer.Model(),
 		Offline:  db.offline,
+		Models:   db.Models(),
 		Commit:   g.Seq,
 		Stale:    g.Stale,
 		Disk: DiskStats{

@@ -17,15 +17,18 @@ import (
 // what it shows; Close it when done. Its methods are safe for concurrent use,
 // not with Close.
 type View struct {
-	v   *graphstore.View
-	err error
+	v      *graphstore.View
+	models Models
+	err    error
 }
 
 // View returns the newest view. On a closed DB every method of the view
 // returns ErrClosed.
 func (db *DB) View() *View {
 	v, err := db.store.View()
-	return &View{v: v, err: err}
+	m := db.Models()
+	m.Answer = ""
+	return &View{v: v, models: m, err: err}
 }
 
 // Close releases the view. It is idempotent.

@@ -26,6 +26,7 @@ type queryJSON struct {
 	LLM       usageJSON       `json:"llm"`
 	Cut       bool            `json:"truncated,omitempty"` // the answer ends at a length limit
 	Warnings  []string        `json:"warnings,omitempty"`
+	Models    engine.Models   `json:"models"` // that made the store, and that answers
 	Explain   *engine.Explain `json:"explain,omitempty"`
 	Error     *failureJSON    `json:"error,omitempty"` // why the answer breaks off
 }
@@ -85,7 +86,7 @@ func newQueryJSON(r *engine.Result) *queryJSON {
 		Query: r.Query, Mode: string(r.Mode), Keywords: keywordsJSON{list(r.HighLevel), list(r.LowLevel)},
 		Entities: []hitEntity{}, Relations: []hitRelation{}, Chunks: []hitChunk{}, Refs: []referenceJSON{},
 		Answer: r.Answer, Found: r.Found, Context: r.Context, Prompt: r.Prompt,
-		Cut: r.Truncated, Warnings: r.Warnings, Explain: r.Explain,
+		Cut: r.Truncated, Warnings: r.Warnings, Explain: r.Explain, Models: r.Models,
 		Timings: timingsJSON{
 			t.Keywords.Microseconds(), t.Embed.Microseconds(), t.Search.Microseconds(), t.Expand.Microseconds(),
 			t.Context.Microseconds(), t.Rerank.Microseconds(), t.Answer.Microseconds(), t.Total.Microseconds(),
@@ -201,6 +202,11 @@ func (p *answerPrinter) finish(r *engine.Result, f *queryFlags) error {
 	}
 	if f.explain {
 		if err := a.explain(r); err != nil {
+			return err
+		}
+	}
+	if r.Models.Offline() {
+		if err := a.dim(r.Models.String()); err != nil {
 			return err
 		}
 	}

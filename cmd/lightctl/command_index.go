@@ -78,7 +78,8 @@ func (a *app) index(cmd *cobra.Command, f *indexFlags, paths []string) error {
 	p.stop()
 	v := db.View()
 	counts := v.Counts()
-	ix.report.Store = &counts
+	made := v.Models()
+	ix.report.Store, ix.report.Models = &counts, &made
 	v.Close()
 	if cerr := db.Close(); err == nil {
 		err = cerr

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -46,7 +47,14 @@ func (a *app) stats() error {
 	if s.Stale > 0 {
 		t.row("stale", fmt.Sprintf("%d vectors or summaries are to be re-made", s.Stale))
 	}
+	if len(s.Models.Extraction) > 0 {
+		t.row("extracted by", strings.Join(s.Models.Extraction, ", "))
+	}
+	t.row("answered by", s.Models.Answer)
 	t.row("embedder", fmt.Sprintf("%s, dimension %d", s.Identity.Embedder, s.Identity.Dim))
+	if s.Models.Offline() {
+		t.row("offline", "models whose names begin with offline- are rules, no language model")
+	}
 	t.row("tokenizer", s.Identity.Tokenizer)
 	t.row("on disk", fmt.Sprintf("%s (log %s, postings %s, %s %s)", bytesText(s.Disk.StoreBytes), bytesText(s.Disk.WALBytes),
 		bytesText(s.Disk.PostingsBytes), plural(s.Disk.Segments, "segment"), bytesText(s.Disk.SegmentBytes)))

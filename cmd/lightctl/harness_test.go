@@ -108,6 +108,7 @@ var scrubs = []struct {
 	{regexp.MustCompile(`(?m)^([+-]  )?\d\.\d{3}  `), "${1}0.000  "},
 	{regexp.MustCompile(`http://127\.0\.0\.1:\d+`), "http://SERVER"},
 	{regexp.MustCompile(`127\.0\.0\.1:\d+`), "SERVER"},
+	{regexp.MustCompile(`offline-(hash|static)[-0-9]*`), "OFFLINE-EMBEDDER"},
 	{regexp.MustCompile(`[ \t]+\n`), "\n"},
 }
 

@@ -18,6 +18,7 @@ type indexReport struct {
 	Seconds   float64        `json:"seconds"`
 	Skipped   []skipped      `json:"skipped"`
 	Store     *engine.Counts `json:"store,omitempty"` // what the store holds now
+	Models    *engine.Models `json:"models,omitempty"`
 
 	stale int
 }
@@ -211,6 +212,11 @@ func (a *app) printReport(r *indexReport) error {
 		err := a.say("the store holds %s, %s, %s, %s\n", plural(s.Documents, "document"), plural(s.Chunks, "chunk"),
 			plural(s.Entities, "entity"), plural(s.Relations, "relation"))
 		if err != nil {
+			return err
+		}
+	}
+	if m := r.Models; m != nil && m.Offline() {
+		if err := a.say("%s\n", m); err != nil {
 			return err
 		}
 	}

@@ -64,6 +64,7 @@ function choose() {
   let text = `${number(visible.length)} of ${number(g.entities)} entities and ${number(visibleEdges.length)} of ` +
     `${number(g.relations)} relations are drawn.`;
   if (nodes.length < g.entities) text += ` The page holds the ${number(nodes.length)} best connected.`;
+  if (g.models) text += ` Made offline, at least in part: ${g.models}.`;
   $("status").textContent = text;
   $("count").textContent = number(amount);
   paint();
