@@ -5,6 +5,7 @@
 //
 //	go run ./llm/offline/train sources    # fetches the packages, lists them
 //	go run ./llm/offline/train lexicon    # the parts of speech of the extractor
+//	go run ./llm/offline/train vectors    # makes the word vectors of the embedder
 //
 // Equal package versions give equal tables, byte for byte, on every platform
 // and with any number of processors.
@@ -19,6 +20,7 @@ const usage = `usage: train COMMAND [flags]
 
   sources    fetch the packages that the tables are made from, and list them
   lexicon    write the part-of-speech lexicon out of WordNet
+  vectors    make the word vectors of the embedder
 
 Every command takes -h.`
 
@@ -32,6 +34,8 @@ func run(args []string) error {
 		return sources(rest)
 	case "lexicon":
 		return lexicon(rest)
+	case "vectors":
+		return vectors(rest)
 	default:
 		return fmt.Errorf("unknown command %q\n%s", name, usage)
 	}

@@ -63,3 +63,12 @@ func TestReadWordnet(t *testing.T) {
 		t.Errorf("%v", w.tagged)
 	}
 }
+
+func TestBase(t *testing.T) {
+	w := tinyWordnet(t)
+	for form, want := range map[string]string{"dogs": "dog", "ran": "run", "running": "run", "dog": "dog", "perl": "perl", "s": "s"} {
+		if got := w.base(form); got != want {
+			t.Errorf("%s is a form of %s, want %s", form, got, want)
+		}
+	}
+}
