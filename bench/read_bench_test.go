@@ -47,15 +47,24 @@ func BenchmarkOneHop(b *testing.B) {
 }
 
 // BenchmarkRetrieve retrieves with given keywords, a different question every
-// time; after 1,800 of them they come again.
+// time; after 1,800 of them they come again. Every mode matches by vectors and
+// words, mix also by one of them.
 func BenchmarkRetrieve(b *testing.B) {
 	sharedStore(b)
-	for _, mode := range []engine.Mode{engine.Naive, engine.Local, engine.Global, engine.Hybrid, engine.Mix, engine.Walk} {
-		b.Run("mode="+string(mode), func(b *testing.B) {
+	for _, c := range []struct {
+		mode  engine.Mode
+		match engine.Match
+		name  string
+	}{
+		{mode: engine.Naive}, {mode: engine.Local}, {mode: engine.Global}, {mode: engine.Hybrid}, {mode: engine.Mix}, {mode: engine.Walk},
+		{engine.Mix, engine.MatchVectors, "/match=vectors"}, {engine.Mix, engine.MatchLexical, "/match=lexical"},
+	} {
+		b.Run("mode="+string(c.mode)+c.name, func(b *testing.B) {
 			var queries []engine.Query
 			for round := range 9 {
 				for i := range shared.corpus.Questions() {
-					q := store.Query(&shared.corpus.Questions()[i], mode, round)
+					q := store.Query(&shared.corpus.Questions()[i], c.mode, round)
+					q.Match = c.match
 					shared.corpus.KnowQuery(q)
 					queries = append(queries, q)
 				}

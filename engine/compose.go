@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/lightctl/lightrag/format"
 	"github.com/lightctl/lightrag/graphstore"
@@ -83,27 +84,32 @@ func (s *search) chunkBudget(chunks []ranked[format.ChunkID], knowledge int) int
 	for _, c := range chunks {
 		need += s.view.LineTokens(format.KindChunk, uint32(c.id)) + 1
 	}
-	system := s.db.opts.Prompts.Answer("", s.q.answerOptions())
-	if room := left - len(system) - len(s.q.Text) - len(contextFrame); room > need {
+	frame := s.db.promptFrame(s.q.answerOptions())
+	if room := left - frame.bytes - len(s.q.Text); room > need {
 		return room
 	}
-	return left - s.db.promptTokens(system) - s.db.tok.Count(s.q.Text)
+	return left - frame.tokens() - s.db.tok.Count(s.q.Text)
 }
 
-// promptTokens counts a system prompt and the frame of the context. Nearly all
-// queries have the same one, so the last count is kept.
-func (db *DB) promptTokens(system string) int {
-	if last := db.prompt.Load(); last != nil && last.text == system {
-		return last.tokens
+// promptFrame is what prompt and context cost without question and content.
+type promptFrame struct {
+	options llm.AnswerOptions
+	bytes   int
+	tokens  func() int // counted when it is first asked for
+}
+
+// promptFrame returns the frame of a prompt. Nearly all queries have the same
+// one, so the last is kept.
+func (db *DB) promptFrame(o llm.AnswerOptions) *promptFrame {
+	if last := db.prompt.Load(); last != nil && last.options == o {
+		return last
 	}
-	c := &promptCount{system, db.tok.Count(system) + db.tok.Count(contextFrame)}
-	db.prompt.Store(c)
-	return c.tokens
-}
-
-type promptCount struct {
-	text   string
-	tokens int
+	system := db.opts.Prompts.Answer("", o)
+	f := &promptFrame{o, len(system) + len(contextFrame), sync.OnceValue(func() int {
+		return db.tok.Count(system) + db.tok.Count(contextFrame)
+	})}
+	db.prompt.Store(f)
+	return f
 }
 
 func (q *Query) answerOptions() llm.AnswerOptions {

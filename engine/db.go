@@ -23,7 +23,7 @@ type DB struct {
 	cost    measure
 	offline bool // the completer is the offline one: fast, deterministic, not worth a cache
 	ledger  ledger
-	prompt  atomic.Pointer[promptCount] // of the last query
+	prompt  atomic.Pointer[promptFrame] // of the last query
 	scopes  scopes
 
 	resolver resolver // of Options.ResolveEntities

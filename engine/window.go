@@ -66,7 +66,7 @@ func (db *DB) fit(q *Query) error {
 	for i := range q.History {
 		total -= db.tok.Count(q.History[i].Content) + messageTokens
 	}
-	fixed := promptReserve + db.promptTokens(db.opts.Prompts.Answer("", q.answerOptions())) + db.tok.Count(q.Text)
+	fixed := promptReserve + db.promptFrame(q.answerOptions()).tokens() + db.tok.Count(q.Text)
 	if total <= fixed {
 		return fmt.Errorf("%w: prompt, question and history leave no room for a context in the %d tokens of the model (of which %d are for the answer)",
 			llm.ErrContextLength, size, answerReserve(size))

@@ -76,16 +76,21 @@ func (r *Ranker) Top(dst []Hit, k int, lists []List, c *Collection) []Hit {
 		if !ok {
 			break
 		}
-		accepted := c.Accept == nil || c.Accept(owner)
 		clear(r.counts)
+		most := 0.0 // what it can reach, were its text empty
+		if first > 0 {
+			most = r.cursors[first-1].sum
+		}
 		for i := first; i < len(r.cursors); i++ {
 			if u := &r.cursors[i]; u.at < len(u.Owners) && u.Owners[u.at] == owner {
-				r.counts[u.term] = u.Counts[u.at]
+				n := u.Counts[u.at]
+				r.counts[u.term] = n
+				most += float64(r.weights[u.term] * mostGain[n])
 				u.at++
 			}
 		}
-		if !accepted {
-			continue
+		if most*slack <= floor || c.Accept != nil && !c.Accept(owner) {
+			continue // without a look at its length, which is far away in memory
 		}
 		norm := float64(K1 * (1 - B + float64(B*float64(c.Length(owner))/average)))
 		score := r.score(norm)
@@ -166,6 +171,17 @@ func (r *Ranker) score(norm float64) float64 {
 	}
 	return sum
 }
+
+// mostGain is gain for a text of length 0.
+var mostGain = func() (t [256]float64) {
+	for n := range t {
+		t[n] = gain(uint8(n), K1*(1-B))
+	}
+	return t
+}()
+
+// slack is more than rounding can add to a score.
+const slack = 1 + 1e-12
 
 // gain is the part of a term that is seen n times; norm is K1 with the length in it.
 func gain(n uint8, norm float64) float64 {
