@@ -29,6 +29,11 @@
 // [MatchLexical] embeds nothing. An embedder that cannot be reached costs a
 // question its vectors and not its answer: Result.Warnings then says so.
 //
+// The keywords of a question come from the model, unless Options.Keywords or
+// Query.Keywords let the store find them: [KeywordsByWords] takes the entities that the
+// question names and the words that relations speak of, so that retrieval calls
+// no model at all; [KeywordsAuto] asks the model where that is not sure.
+//
 // # Modes
 //
 // Naive, Local, Global, Hybrid and Mix retrieve as LightRAG does. [Walk] starts from

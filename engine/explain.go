@@ -34,7 +34,8 @@ const (
 	KeywordsGiven    = "given"
 	KeywordsCached   = "cache"
 	KeywordsModel    = "model"
-	KeywordsQuestion = "question" // the model named none: the question stands for them
+	KeywordsLexical  = "lexical"  // the store's postings
+	KeywordsQuestion = "question" // none were found: the question stands for them
 	KeywordsNone     = "none"
 )
 

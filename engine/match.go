@@ -101,6 +101,9 @@ func (s *search) most(kind format.Kind) int {
 // matched finds the k owners of a kind that match text, of which vec is the
 // vector, nil if there is none.
 func (s *search) matched(kind format.Kind, text string, vec []float32, k int) ([]hit, error) {
+	if k <= 0 {
+		return nil, nil
+	}
 	var near []hit
 	var err error
 	if vec != nil {

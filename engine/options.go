@@ -55,6 +55,8 @@ type Options struct {
 	// checksum are fixed when the store is created: another one is ErrMismatch,
 	// and DB.ReEmbed is the way to change it.
 	Embedder llm.Embedder
+	// Keywords says who finds the keywords of questions; "" = KeywordsByModel.
+	Keywords KeywordsBy
 	// Tokenizer is o200k, cl100k or chars4; fixed when the store is created.
 	// "" = that of the store, o200k for a new one.
 	Tokenizer string
@@ -184,6 +186,9 @@ func (o Options) validate() error {
 	}
 	if o.Concurrency < 1 {
 		bad("Options.Concurrency must be positive")
+	}
+	if err := o.Keywords.validate(); err != nil {
+		bad("Options.Keywords %q is not one of llm, lexical, auto", o.Keywords)
 	}
 	if info := o.Embedder.Info(); info.Dim < 1 || info.Dim > 65535 {
 		bad("Options.Embedder %q has dimension %d; 1 to 65535 are possible", info.Name, info.Dim)

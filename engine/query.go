@@ -58,6 +58,7 @@ type Query struct {
 	// HighLevel and LowLevel keywords. If either is given no model is asked
 	// for keywords.
 	HighLevel, LowLevel []string
+	Keywords            KeywordsBy // who finds them if none are given; "" = Options.Keywords
 
 	History      []llm.Message // earlier turns; for the answer only, never for retrieval
 	UserPrompt   string        // further instructions for the answer

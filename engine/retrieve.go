@@ -111,6 +111,9 @@ func (q *Query) normalise() error {
 	if q.Mode, err = ParseMode(string(q.Mode)); err != nil {
 		return err
 	}
+	if err := q.Keywords.validate(); err != nil {
+		return err
+	}
 	if q.Match > MatchLexical {
 		return fmt.Errorf("%w: %s is not one of MatchFused, MatchVectors, MatchLexical", ErrInvalid, q.Match)
 	}
@@ -140,63 +143,6 @@ func (q *Query) normalise() error {
 		q.ResponseType = "Multiple Paragraphs"
 	}
 	return nil
-}
-
-// keywords fills the two keyword lists of r from the query, the cache or the
-// model.
-func (db *DB) keywords(ctx context.Context, q *Query, r *Result) error {
-	if q.Mode == Naive || q.Mode == Walk && len(q.HighLevel)+len(q.LowLevel) == 0 {
-		return nil
-	}
-	if len(q.HighLevel)+len(q.LowLevel) > 0 {
-		r.HighLevel, r.LowLevel = clean(q.HighLevel), clean(q.LowLevel)
-		switch {
-		case q.Mode == Local && len(r.LowLevel) == 0:
-			return fmt.Errorf("%w: mode local with given keywords needs low-level ones", ErrInvalid)
-		case q.Mode == Global && len(r.HighLevel) == 0:
-			return fmt.Errorf("%w: mode global with given keywords needs high-level ones", ErrInvalid)
-		case len(r.LowLevel)+len(r.HighLevel) == 0:
-			return fmt.Errorf("%w: all given keywords are blank", ErrInvalid)
-		}
-		r.keywordsFrom(KeywordsGiven)
-		return nil
-	}
-	worth := func(text string) bool { _, _, ok := llm.ParseKeywords(text); return ok }
-	if q.NoCache {
-		worth = nil
-	}
-	a, err := db.complete(ctx, llm.Request{
-		Task:     llm.TaskKeywords,
-		Messages: db.opts.Prompts.Keywords(q.Text, q.Language),
-		JSON:     true,
-		Input:    llm.Input{Question: q.Text, Language: q.Language},
-	}, worth)
-	r.Usage = r.Usage.Add(a.usage)
-	if err != nil {
-		return err
-	}
-	r.HighLevel, r.LowLevel, _ = llm.ParseKeywords(a.text)
-	switch {
-	case len(r.HighLevel)+len(r.LowLevel) > 0 && a.cached:
-		r.keywordsFrom(KeywordsCached)
-	case len(r.HighLevel)+len(r.LowLevel) > 0:
-		r.keywordsFrom(KeywordsModel)
-	case len([]rune(q.Text)) < 50:
-		r.LowLevel = []string{q.Text}
-		r.keywordsFrom(KeywordsQuestion)
-	}
-	return nil
-}
-
-func clean(words []string) []string {
-	var out []string
-	for _, w := range words {
-		w, _ = llm.SanitizeText(w)
-		if w = norm.NFC.String(strings.TrimSpace(w)); w != "" {
-			out = append(out, w)
-		}
-	}
-	return out
 }
 
 // search is one retrieval on one view.

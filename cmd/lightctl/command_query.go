@@ -16,6 +16,7 @@ import (
 // queryFlags are the flags of `query`.
 type queryFlags struct {
 	mode, match       string
+	keywords          string
 	low, high         []string
 	lowJSON, highJSON []string
 	docs, types       []string
@@ -51,6 +52,7 @@ func (a *app) queryCommand() *cobra.Command {
 	fl := c.Flags()
 	fl.StringVar(&f.mode, "mode", "mix", "naive, local, global, hybrid, mix, walk or bypass")
 	fl.StringVar(&f.match, "match", "fused", "by what things are found: vectors (as LightRAG does), lexical (words; nothing is embedded) or fused (both)")
+	fl.StringVar(&f.keywords, "keywords", "llm", "who finds keywords that are not given: llm (the model), lexical (the store's words, no model call) or auto (the model where these are not sure)")
 	fl.StringArrayVar(&f.low, "ll", nil, "low-level keywords (names), divided by commas")
 	fl.StringArrayVar(&f.high, "hl", nil, "high-level keywords (themes), divided by commas")
 	fl.StringArrayVar(&f.lowJSON, "ll-json", nil, "low-level keywords as a JSON array of strings")
@@ -97,6 +99,11 @@ func (f *queryFlags) query(cmd *cobra.Command, question string) (q engine.Query,
 	}
 	if q.Match, err = engine.ParseMatch(f.match); err != nil {
 		return q, usagef("--match %q is not one of fused, vectors, lexical", f.match)
+	}
+	switch q.Keywords = engine.KeywordsBy(f.keywords); q.Keywords {
+	case engine.KeywordsByModel, engine.KeywordsByWords, engine.KeywordsAuto:
+	default:
+		return q, usagef("--keywords %q is not one of llm, lexical, auto", f.keywords)
 	}
 	for _, l := range f.limits {
 		if *l.to < 0 {

@@ -67,6 +67,14 @@ func TestQueryFlagsReachTheEngine(t *testing.T) {
 	if r := ask("--cosine-threshold", "-1", "--mode", "local", "--ll", "Ada Lovelace", "--type", "Person"); len(r.Entities) != 2 {
 		t.Errorf("--type: %+v", r.Entities)
 	}
+	if r := ask("--match", "lexical", "--ll", "ada LOVELACE", "--explain"); len(r.Entities) == 0 || r.Entities[0].Name != "Ada Lovelace" || r.Entities[0].Score != 0 || r.Explain.Match != "lexical" {
+		t.Errorf("--match lexical: %+v", r.Entities)
+	}
+	asks := len(srv.Chats())
+	r := decode[queryJSON](t, b.ok(with(flags, "query", "what did ada lovelace write?", "--json", "--no-cache", "--context-only", "--keywords", "lexical", "--explain")...))
+	if len(r.Keywords.Low) != 1 || r.Keywords.Low[0] != "Ada Lovelace" || r.Explain.Keywords != "lexical" || len(srv.Chats()) != asks {
+		t.Errorf("--keywords lexical: %+v, %d calls", r.Keywords, len(srv.Chats())-asks)
+	}
 	history := b.file("h.json", `[{"role":"user","content":"Speak up."},{"role":"assistant","content":"I shall."}]`)
 	ask("--history", history, "--response-type", "One Haiku", "--cosine-threshold", "-1", "--ll", "Ada Lovelace")
 	last := srv.Chats()[len(srv.Chats())-1]
@@ -97,7 +105,7 @@ func TestQueryUsage(t *testing.T) {
 	b.ok("index", "-")
 	for _, args := range [][]string{
 		{"query"}, {"query", " "}, {"query", "a", "b"}, {"query", "a", "--mode", "deep"}, {"query", "a", "--top-k", "-1"},
-		{"query", "a", "--ll-json", "x"}, {"query", "a", "--ll", ","}, {"query", "a", "--pick", "x"},
+		{"query", "a", "--ll-json", "x"}, {"query", "a", "--ll", ","}, {"query", "a", "--pick", "x"}, {"query", "a", "--match", "x"}, {"query", "a", "--keywords", "x"},
 		{"query", "a", "--mode", "local", "--hl", "theme"}, {"query", "a", "--type", " "},
 		{"query", "a", "--history", b.file("bad.json", `{}`)},
 		{"query", "a", "--history", b.file("role.json", `[{"role":"robot","content":"x"}]`)},

@@ -83,3 +83,92 @@ var chineseFunction = sync.OnceValue(func() map[string]bool {
 	}
 	return m
 })
+
+// Piece is a part of a question that stands by itself: a word, a Korean word
+// without its particle, a stretch of Chinese or Japanese.
+type Piece struct {
+	Text   string
+	Weight float64 // the greatest of its terms
+}
+
+// Pieces appends the pieces of a word whose terms weigh more than 0. A stretch of
+// characters ends where a pair of them weighs nothing or belongs to grammar.
+func Pieces(dst []Piece, word string, weigh func(term []byte) float64) []Piece {
+	for len(word) > 0 {
+		r, _ := utf8.DecodeRuneInString(word)
+		pairs := scriptOf(r) == scriptPairs
+		end := strings.IndexFunc(word, func(r rune) bool { return (scriptOf(r) == scriptPairs) != pairs })
+		if end < 0 {
+			end = len(word)
+		}
+		if part := word[:end]; pairs {
+			dst = stretches(dst, part, weigh)
+		} else {
+			p := Piece{Text: bare(part)}
+			Analyzer{}.Terms(part, func(t []byte) { p.Weight = max(p.Weight, weigh(t)) })
+			if p.Weight > 0 {
+				dst = append(dst, p)
+			}
+		}
+		word = word[end:]
+	}
+	return dst
+}
+
+// bare takes a possessive or a particle off a word.
+func bare(word string) string {
+	for _, s := range [...]string{"'s", "’s", "'S", "’S"} {
+		if w, ok := strings.CutSuffix(word, s); ok && w != "" {
+			return w
+		}
+	}
+	if r, _ := utf8.DecodeRuneInString(word); scriptOf(r) == scriptHangul {
+		word, _ = offline.SplitParticle(word)
+	}
+	return word
+}
+
+func stretches(dst []Piece, text string, weigh func(term []byte) float64) []Piece {
+	if utf8.RuneCountInString(text) == 1 {
+		if w := weigh([]byte(text)); w > 0 {
+			dst = append(dst, Piece{text, w})
+		}
+		return dst
+	}
+	open := Piece{}
+	start, end := 0, 0 // of the open stretch
+	flush := func() {
+		if open.Weight > 0 {
+			open.Text = text[start:end]
+			dst = append(dst, open)
+		}
+		open = Piece{}
+	}
+	for i := 0; ; {
+		_, first := utf8.DecodeRuneInString(text[i:])
+		if i+first >= len(text) {
+			break
+		}
+		_, second := utf8.DecodeRuneInString(text[i+first:])
+		pair := []byte(text[i : i+first+second])
+		if w := weigh(pair); w > 0 && !functionPair(pair) {
+			if open.Weight == 0 {
+				start = i
+			}
+			open.Weight, end = max(open.Weight, w), i+len(pair)
+		} else {
+			flush()
+		}
+		i += first
+	}
+	flush()
+	return dst
+}
+
+// WordEnds reports whether a word may end between two neighbouring runes of a
+// text: one is a space, or one script ends there, or it is one that leaves
+// nothing between words.
+func WordEnds(a, b rune) bool {
+	x, y := scriptOf(a), scriptOf(b)
+	return x != y || x != scriptAlphabet && x != scriptHangul
+}
