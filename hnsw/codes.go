@@ -218,6 +218,13 @@ func (e *coding) needed(least float32) int32 {
 	return int32(max(math.MinInt32, min(math.MaxInt32, product)))
 }
 
+// neededOf is needed for a slot.
+func (e *coding) neededOf(t *table, slot uint32, least float32) int32 {
+	m, at := t.at(slot)
+	e.lose(m, at, 1)
+	return e.needed(least)
+}
+
 // lose sets e.lost to the most that n codes from place at of a chunk on lose.
 func (e *coding) lose(m *meta, at, n uint32) {
 	most := uint32(0) // numbers without a sign are ordered as their bits

@@ -18,8 +18,6 @@ const (
 	// listCodesFrom is the number of slots from which a scan of a list looks at codes; less than for a scan in
 	// order, since rows here and there take longer to read.
 	listCodesFrom = 128
-	// spread is how many times as many slots a piece may span as it has, for all it spans to be read in order.
-	spread = 2
 	// scanFew is the number of rows here and there that are read at once, before looking at who else is worth it.
 	scanFew = 16
 	// skipLots is the number of lots whose rows are read without looking at codes, after one where that helped little.
@@ -31,7 +29,6 @@ type lot struct {
 	read     [lotSlots]uint32 // what comes next of a bitmap
 	ids      [lotSlots]uint32
 	products [lotSlots]int32
-	span     [spread * scanBlock]int32
 	seeds    []rank
 }
 
@@ -47,8 +44,7 @@ func (c *scratch) scanBitmap(t *table, q []float32, bitmap *roaring.Bitmap, n in
 			if len(slots) == 0 {
 				return
 			}
-			// Where slots are used again, nothing is read but what is known to be alive.
-			c.addLot(t, q, slots, !f.reused, f, b)
+			c.addLot(t, q, slots, true, f, b)
 			if slots[len(slots)-1] >= f.limit && !c.coding.wrong {
 				return
 			}
@@ -115,23 +111,12 @@ func (c *scratch) addLot(t *table, q []float32, slots []uint32, ordered bool, f 
 	}
 }
 
-// multiply makes the products of codes of the listed slots.
+// multiply makes the products of codes of the listed slots. Nothing else is read: others may be overwritten.
 func (c *scratch) multiply(t *table, ids []uint32, products []int32, ordered bool) {
-	for len(ids) > 0 {
-		n := min(len(ids), scanBlock)
-		first := ids[0]
-		if span := int(ids[n-1]-first) + 1; !ordered || span > spread*n {
-			simd.DotMany8(&c.code, &t.codes, ids[:n], products[:n])
-		} else if span == n {
-			simd.DotRange8(&c.code, &t.codes, first, products[:n])
-		} else {
-			all := c.lot.span[:span]
-			simd.DotRange8(&c.code, &t.codes, first, all)
-			for i, id := range ids[:n] {
-				products[i] = all[id-first]
-			}
-		}
-		ids, products = ids[n:], products[n:]
+	if n := len(ids); ordered && n > 0 && int(ids[n-1]-ids[0]) == n-1 {
+		simd.DotRange8(&c.code, &t.codes, ids[0], products)
+	} else {
+		simd.DotMany8(&c.code, &t.codes, ids, products)
 	}
 }
 
@@ -164,13 +149,7 @@ func (c *scratch) seed(t *table, q []float32, ids []uint32, products []int32, f 
 		kept++
 	}
 	c.score(t, q, part, nil, b)
-	most := 0.0
-	for _, id := range part {
-		m, at := t.at(id)
-		c.coding.lose(m, at, 1)
-		most = max(most, c.coding.lost)
-	}
-	c.coding.lost = most
+	c.coding.lost = c.mostLost(t, part)
 	c.coding.check(c.scores, c.near[:len(part)])
 	return ids[:kept], products[:kept]
 }
@@ -179,23 +158,33 @@ func (c *scratch) seed(t *table, q []float32, ids []uint32, products []int32, f 
 // products in c.near.
 func (c *scratch) hopefulOf(t *table, ids []uint32, products []int32, least float32) []uint32 {
 	e := &c.coding
+	e.lost = c.mostLost(t, ids)
+	most, need := e.lost, e.needed(least)
 	kept := c.ids[:0]
-	block, need, most := uint32(math.MaxUint32), int32(0), 0.0
 	for i, p := range products {
-		id := ids[i]
-		if id/scanBlock != block {
-			m, at := t.at(id)
-			block = id / scanBlock
-			e.lose(m, at, 1)
-			need, most = e.needed(least), max(most, e.lost)
+		if p < need {
+			continue
 		}
-		if p >= need {
+		if id := ids[i]; p >= e.neededOf(t, id, least) {
 			c.near[len(kept)] = p
 			kept = append(kept, id)
 		}
 	}
 	e.lost = most
 	return kept
+}
+
+// mostLost returns the most that a code of the listed slots loses.
+func (c *scratch) mostLost(t *table, ids []uint32) float64 {
+	block, most := uint32(math.MaxUint32), uint32(0) // numbers without a sign are ordered as their bits
+	for _, id := range ids {
+		if id/scanBlock != block {
+			block = id / scanBlock
+			m, at := t.at(id)
+			most = max(most, m.lost[at/scanBlock].Load())
+		}
+	}
+	return float64(math.Float32frombits(most))
 }
 
 // scoreAll is score for as many slots as there are.

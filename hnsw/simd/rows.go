@@ -16,6 +16,23 @@ const (
 	callBytes = 1 << 18
 )
 
+// Rows here and there that are in no cache are asked for before the first of them is multiplied, into the second cache:
+// kernels wait for what they read, so that few requests of theirs are under way at a time. Where all rows take less than
+// farBytes a cache is likely to have most of them, and asking costs more than it saves.
+const (
+	farBytes = 16 << 20
+	ahead    = 32 // rows of codes that are asked for at a time, while as many others are multiplied
+)
+
+// fetchBytes is how much of a row to ask for. Of a long one the processor asks for the rest itself, and sooner when it is
+// not busy with too many requests.
+func fetchBytes(row int) int {
+	if row > 2<<10 {
+		return 512
+	}
+	return row
+}
+
 func (m *Matrix) mask() int { return 1<<(m.Shift&31) - 1 }
 
 func callRows(rowBytes int) int { return max(4, callBytes/rowBytes) }
@@ -44,6 +61,9 @@ func dotBatch(q []float32, m *Matrix, ids []uint32, out []float32) {
 	var rows [batch]unsafe.Pointer
 	for i, id := range ids {
 		rows[i&(batch-1)] = unsafe.Pointer(unsafe.SliceData(m.Row(id)))
+	}
+	if fetches && len(m.Chunks)*len(m.Chunks[0]) > farBytes/4 {
+		fetchRows(&rows[0], len(ids), fetchBytes(4*len(q)))
 	}
 	dotRows(&q[0], &rows[0], nil, 0, len(ids), len(q), &out[0])
 }
@@ -78,10 +98,19 @@ func dotMany8(q *Query8, m *Matrix8, ids []uint32, out []int32) {
 		dotMany8Go(q, m, ids, out)
 		return
 	}
+	most := len(ids)
+	if most*m.Stride > callBytes {
+		most = min(most, callRows(m.Stride))
+	}
+	far := fetches && most > 0 && len(m.Data) > farBytes
+	if far {
+		most = min(most, ahead)
+		fetchIDs(unsafe.Pointer(&m.Data[0]), m.Stride, fetchBytes(m.Stride), &ids[0], most)
+	}
 	for len(ids) > 0 {
-		n := len(ids)
-		if n*m.Stride > callBytes {
-			n = min(n, callRows(m.Stride))
+		n := min(len(ids), most)
+		if far && n < len(ids) {
+			fetchIDs(unsafe.Pointer(&m.Data[0]), m.Stride, fetchBytes(m.Stride), &ids[n], min(len(ids)-n, most))
 		}
 		if !dot8Rows(q, &ids[0], unsafe.Pointer(&m.Data[0]), last, m.Stride, n, &out[0]) {
 			dotMany8Go(q, m, ids[:n], out) // panics at the id
