@@ -13,7 +13,8 @@
 //     CamelCase, snake_case), and noun phrases of up to four words, (adjective |
 //     noun)* noun, by a part-of-speech lexicon of English that is made of WordNet
 //     (internal/poslex); in Chinese, Japanese and Korean quoted names, words with a telling
-//     suffix, subjects of sentences and repeated terms. Types come from evidence
+//     suffix, subjects of sentences and repeated terms, in Chinese repeated n-grams
+//     whose neighbours vary. Types come from evidence
 //     in the text (titles, heads, appositions, "in X") and from names that the
 //     lexicon knows. Relations are names and terms that share a sentence, the
 //     closer and the more often the better, with the verbs between them as

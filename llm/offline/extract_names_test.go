@@ -140,3 +140,42 @@ func TestTagOf(t *testing.T) {
 		}
 	}
 }
+
+// Repeated n-grams are terms where both of their sides vary: "引力波" is one,
+// "力波探" and "引力波探" are pieces.
+func TestRepeatedTermsOfChinese(t *testing.T) {
+	entities, _, _ := records(t, complete(t, llm.TaskExtract, llm.Input{Text: `引力波由双星产生。科学界多年寻找引力波。新的引力波探测器很灵敏。旧引力波探测器已经停用。冷原子引力波探测器由两地建造。`}))
+	for _, name := range []string{"引力波", "引力波探测器"} {
+		if _, ok := entities[name]; !ok {
+			t.Errorf("%q is missing of %q", name, keysOf(entities))
+		}
+	}
+	for _, name := range []string{"力波", "引力", "引力波探", "力波探测", "探测器已经"} {
+		if _, ok := entities[name]; ok {
+			t.Errorf("%q is a piece of a word", name)
+		}
+	}
+}
+
+func TestRepeatedTermsOfKoreanAndJapanese(t *testing.T) {
+	entities, relations, _ := records(t, complete(t, llm.TaskExtract, llm.Input{Text: `중력파는 쌍성에서 나온다. 과학자들은 오랫동안 중력파를 찾았다. 검출기가 중력파를 기록했다. 검출기는 하노버에 있다. 김서연 교수는 하노버대학교에서 검출기를 개발했다.`}))
+	for name, typ := range map[string]string{"중력파": "concept", "검출기": "concept", "김서연": "person", "하노버대학교": "organization"} {
+		if e, ok := entities[name]; !ok || e.typ != typ {
+			t.Errorf("%q is %q of %q", name, e.typ, keysOf(entities))
+		}
+	}
+	if r, ok := relations[[2]string{"검출기", "김서연"}]; !ok || !contains(r.keywords, "개발") {
+		t.Errorf("relations %v", relations)
+	}
+	entities, _, _ = records(t, complete(t, llm.TaskExtract, llm.Input{Text: `重力波は連星から生まれる。研究者は重力波を観測した。京都大学は重力波検出器を開発した。佐藤教授は京都大学で重力波を研究している。場合によって可能である。`}))
+	for name, typ := range map[string]string{"重力波": "concept", "京都大学": "organization", "佐藤": "person"} {
+		if e, ok := entities[name]; !ok || e.typ != typ {
+			t.Errorf("%q is %q of %q", name, e.typ, keysOf(entities))
+		}
+	}
+	for _, name := range []string{"場合", "可能", "佐藤教授"} {
+		if _, ok := entities[name]; ok {
+			t.Errorf("%q should not be there", name)
+		}
+	}
+}

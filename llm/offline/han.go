@@ -1,7 +1,7 @@
 package offline
 
 import (
-	"sort"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -86,7 +86,7 @@ func byteAt(text string, i int) byte {
 
 // hanTerms finds terms of Chinese and Japanese sentences.
 func (x *extraction) hanTerms() {
-	grams := map[string]int{}
+	grams := &grams{index: map[string]int32{}}
 	var pieces []hanPiece
 	for si := range x.sents {
 		pieces = x.pieces(pieces[:0], &x.sents[si])
@@ -94,7 +94,7 @@ func (x *extraction) hanTerms() {
 			if p := &pieces[k]; !p.verb {
 				x.hanTerm(int32(si), pieces, k)
 				if x.lang == chinese {
-					countGrams(grams, x.sents[si].text[p.start:p.end])
+					grams.count(x.sents[si].text[p.start:p.end])
 				}
 			}
 		}
@@ -218,59 +218,97 @@ func firstClause(s string) string {
 }
 
 var (
-	hanGeneric     = set(`城市 国家 全国 外国 地区 山区 河流 大学 学校 公司 政府 组织 机构 医院 委员会 中心 海洋 岛屿 都市 国立大学 世界 人口`)
+	hanGeneric     = set(`所有 然后 另一 注意 使用 方法 情况 部分 内容 上一页 下一页 場合 可能 必要 内容 以下 以上 自分 今回 全体 一部 最初 最後 同様 複数 様々 実際 通常 部分 状態 対象 結果 利用 使用 実行 以外 以降 以前 同時 場所 部品 次 城市 国家 全国 外国 地区 山区 河流 大学 学校 公司 政府 组织 机构 医院 委员会 中心 海洋 岛屿 都市 国立大学 世界 人口`)
 	hanPersonVerbs = set(`出生 毕业 担任 认为 提出 发明 发现 创立 创办 去世 结婚 任教 撰写 当选 研究 领导 设计 获得`)
 	hanHappens     = set(`成立 出生 举行 举办 建立 创立 去世 建成 签署 学习 任教`)
 )
 
-// countGrams counts the parts of two to five characters of a term.
-func countGrams(grams map[string]int, term string) {
+// grams counts the parts of two to five characters of terms, and what stands
+// beside them.
+type grams struct {
+	index map[string]int32
+	stats []gramStat
+}
+
+// gramStat says how often a gram is met and whether both its sides vary. What
+// always has the same neighbour is a piece of a longer word (accessor variety:
+// Feng, Chen, Deng and Zheng, Computational Linguistics 30(1), 2004). The end of a term counts as a
+// neighbour of its own each time.
+type gramStat struct {
+	text        string
+	uses        int32
+	left, right rune
+	leftVaries  bool
+	rightVaries bool
+}
+
+// count counts the parts of a term.
+func (g *grams) count(term string) {
 	var at [17]int
+	var chars [17]rune
 	n := 0
-	for i := range term {
-		if n == len(at)-1 {
+	for i, r := range term {
+		at[n], chars[n] = i, r
+		if n++; n == len(at)-1 {
 			break
 		}
-		at[n] = i
-		n++
 	}
-	end := len(term)
+	at[n] = len(term)
 	if n == len(at)-1 {
-		end = at[n-1]
 		n--
 	}
-	at[n] = end
 	for i := 0; i < n; i++ {
 		for k := 2; k <= 5 && i+k <= n; k++ {
-			grams[term[at[i]:at[i+k]]]++
+			text := term[at[i]:at[i+k]]
+			id, ok := g.index[text]
+			if !ok {
+				id = int32(len(g.stats))
+				g.index[text] = id
+				g.stats = append(g.stats, gramStat{text: text})
+			}
+			s := &g.stats[id]
+			var left, right rune
+			if i > 0 {
+				left = chars[i-1]
+			}
+			if at[i+k] < len(term) {
+				right = chars[i+k]
+			}
+			s.leftVaries = s.leftVaries || left == 0 || s.uses > 0 && s.left != left
+			s.rightVaries = s.rightVaries || right == 0 || s.uses > 0 && s.right != right
+			s.left, s.right = left, right
+			s.uses++
 		}
 	}
 }
 
 // repeatedGrams turns parts of terms that the text repeats into candidates,
 // unless a longer part is repeated as often.
-func (x *extraction) repeatedGrams(grams map[string]int) {
-	covered := map[string]bool{}
-	for g, n := range grams {
-		if n < 2 {
+func (x *extraction) repeatedGrams(g *grams) {
+	covered := make([]bool, len(g.stats))
+	for i := range g.stats {
+		s := &g.stats[i]
+		if s.uses < 2 {
 			continue
 		}
-		first, last := firstRune(g), lastRune(g)
-		for _, part := range [...]string{g[runeLen(first):], g[:len(g)-runeLen(last)]} {
-			if grams[part] == n {
-				covered[part] = true
+		first, last := firstRune(s.text), lastRune(s.text)
+		for _, part := range [...]string{s.text[runeLen(first):], s.text[:len(s.text)-runeLen(last)]} {
+			if k, ok := g.index[part]; ok && g.stats[k].uses == s.uses {
+				covered[k] = true
 			}
 		}
 	}
 	var names []string
-	for g, n := range grams {
-		if !covered[g] && (n >= 3 || n == 2 && runes(g) >= 3) && !strings.Contains("中大小上下不一", string(firstRune(g))) {
-			names = append(names, g)
+	for i := range g.stats {
+		s := &g.stats[i]
+		if !covered[i] && s.leftVaries && s.rightVaries && (s.uses >= 3 || s.uses == 2 && runes(s.text) >= 3) &&
+			!hanGeneric[s.text] && !strings.ContainsRune("中大小上下不一", firstRune(s.text)) {
+			names = append(names, s.text)
 		}
 	}
-	sort.Strings(names)
-	for _, g := range names {
-		x.add(g, kindConcept)
+	slices.Sort(names)
+	for _, name := range names {
+		x.add(name, kindConcept)
 	}
 }
 
