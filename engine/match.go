@@ -64,6 +64,9 @@ func (a *wanted) nothing() bool { return a.low == "" && a.high == "" && !a.passa
 // match finds the entities, relations and chunks that match the keywords and the
 // question best.
 func (s *search) match() error {
+	if s.q.Mode == Walk {
+		return s.matchStarts()
+	}
 	v := &s.want.vectors
 	var err error
 	if s.want.low != "" {
@@ -98,36 +101,50 @@ func (s *search) most(kind format.Kind) int {
 	return s.q.TopK
 }
 
-// matched finds the k owners of a kind that match text, of which vec is the
-// vector, nil if there is none.
-func (s *search) matched(kind format.Kind, text string, vec []float32, k int) ([]hit, error) {
+// rankings are the owners of a kind that match a text, at most k in each of the
+// first two. Match says which of them there are.
+type rankings struct {
+	near  []hit         // by (cosine descending, id)
+	found []lexical.Hit // by (BM25 descending, id)
+	named []uint32      // entities that are low-level keywords
+	terms []string      // of the text
+}
+
+// rank finds what matches text, of which vec is the vector, nil if there is none.
+func (s *search) rank(kind format.Kind, text string, vec []float32, k int) (r rankings, err error) {
 	if k <= 0 {
-		return nil, nil
+		return r, nil
 	}
-	var near []hit
-	var err error
 	if vec != nil {
-		if near, err = s.db.index.search(s.view, kind, vec, k, s.q.CosineThreshold, s.filter); err != nil {
-			return nil, err
+		if r.near, err = s.db.index.search(s.view, kind, vec, k, s.q.CosineThreshold, s.filter); err != nil {
+			return r, err
 		}
 	}
 	if s.q.Match == MatchVectors {
-		s.explainMatch(kind, nil, near, nil, nil, near)
-		return near, nil
+		return r, nil
 	}
-	terms := lexical.QueryTerms(nil, text)
-	found, err := s.lexical(kind, terms, k)
+	r.terms = lexical.QueryTerms(nil, text)
+	if r.found, err = s.lexical(kind, r.terms, k); err != nil {
+		return r, err
+	}
+	if kind == format.KindEntity {
+		r.named, err = s.named(s.low, r.terms)
+	}
+	return r, err
+}
+
+// matched finds the k owners of a kind that match text, of which vec is the
+// vector, nil if there is none.
+func (s *search) matched(kind format.Kind, text string, vec []float32, k int) ([]hit, error) {
+	r, err := s.rank(kind, text, vec, k)
 	if err != nil {
 		return nil, err
 	}
-	var named []uint32
-	if kind == format.KindEntity {
-		if named, err = s.named(s.low, terms); err != nil {
-			return nil, err
-		}
+	hits := r.near
+	if s.q.Match != MatchVectors {
+		hits = s.fused(kind, vec, r.near, r.found, r.named, k)
 	}
-	hits := s.fused(kind, vec, near, found, named, k)
-	s.explainMatch(kind, terms, near, found, named, hits)
+	s.explainMatch(kind, r.terms, r.near, r.found, r.named, hits)
 	return hits, nil
 }
 
@@ -139,12 +156,7 @@ func (s *search) fused(kind format.Kind, vec []float32, near []hit, found []lexi
 		places(len(near), func(i int) uint32 { return near[i].id }, func(i, j int) bool { return near[i].score == near[j].score }),
 		places(len(found), func(i int) uint32 { return found[i].Owner }, func(i, j int) bool { return found[i].Score == found[j].Score }),
 	)
-	cosine := func(id uint32) (score float32) {
-		if vec != nil {
-			score, _ = s.db.index.score(s.view, kind, id, vec)
-		}
-		return score
-	}
+	cosine := func(id uint32) float32 { return s.cosine(kind, id, vec) }
 	type candidate struct {
 		hit
 		fused float64
@@ -166,4 +178,13 @@ func (s *search) fused(kind format.Kind, vec []float32, near []hit, found []lexi
 		hits = append(hits, c.hit)
 	}
 	return hits
+}
+
+// cosine returns that of an owner's vector and the unit vector vec, 0 if one of
+// them is not there.
+func (s *search) cosine(kind format.Kind, owner uint32, vec []float32) (score float32) {
+	if vec != nil {
+		score, _ = s.db.index.score(s.view, kind, owner, vec)
+	}
+	return score
 }

@@ -11,8 +11,9 @@ import (
 // WalkOptions shape [Walk]. The zero value is what bench/quality measured; who has
 // questions with known documents can measure others (package eval).
 type WalkOptions struct {
-	// From how many of the best matches of each kind the walk starts; 0 = 5
-	// relations, 5 entities and 3 passages, negative = none.
+	// From how many of the best matches of each kind the walk starts, of those by
+	// vectors and as many by words; 0 = 5 relations, 5 entities and 2 passages,
+	// negative = none.
 	Relations, Entities, Passages int
 	// Onward is the part of what reaches a node that goes on to its neighbours, below
 	// 1: the larger, the farther the walk goes. 0 = 0.5.
@@ -28,7 +29,7 @@ func (w *WalkOptions) normalise() error {
 	}
 	def(&w.Relations, 5)
 	def(&w.Entities, 5)
-	def(&w.Passages, 3)
+	def(&w.Passages, 2)
 	if w.Onward == 0 {
 		w.Onward = 0.5
 	}
@@ -53,8 +54,15 @@ const walkLeast = 1e-5
 // walkedPassages bounds, by ChunkTopK, the passages that a walk hands on.
 const walkedPassages = 5
 
-// walked is what a walk found besides entities and relations.
+// start is a match that the walk starts from.
+type start struct {
+	hit
+	weight float64
+}
+
+// walked is what belongs to a walk besides the entities and relations it finds.
 type walked struct {
+	from     [indexKinds][]start
 	passages []ranked[format.ChunkID]
 	mass     map[node]float64 // for Result.Explain; nil without
 }
@@ -92,13 +100,60 @@ func (s *search) walk() {
 	}
 	s.walked.passages = make([]ranked[format.ChunkID], len(passages))
 	for i, n := range passages {
-		s.walked.passages[i] = ranked[format.ChunkID]{format.ChunkID(n.id), s.nearness(n.id)}
+		s.walked.passages[i] = ranked[format.ChunkID]{format.ChunkID(n.id), s.cosine(format.KindChunk, n.id, s.want.vectors.query)}
 	}
 }
 
-// seed puts mass where the question matches: of each kind the best match weighs 1,
-// the second 1/2, the third 1/3. A relation gives its weight to its two ends. An
-// entity that many passages mention says less about which of them is meant: its
+// matchStarts finds what the walk starts from.
+func (s *search) matchStarts() (err error) {
+	v := &s.want.vectors
+	if s.near.entities, err = s.starts(format.KindEntity, s.want.low, v.low); err != nil {
+		return err
+	}
+	if s.near.relations, err = s.starts(format.KindRelation, s.want.high, v.high); err != nil {
+		return err
+	}
+	s.near.chunks, err = s.starts(format.KindChunk, s.q.Text, v.query)
+	return err
+}
+
+// starts takes the best of each ranking by itself: the first weighs 1, the second
+// 1/2, the third 1/3, and who is in two rankings has the sum. Reciprocal ranks as
+// fused adds them are so much alike that two places at the end of both rankings
+// outweigh the first place of one; a walk starts from too few for that.
+func (s *search) starts(kind format.Kind, text string, vec []float32) ([]hit, error) {
+	r, err := s.rank(kind, text, vec, s.most(kind))
+	if err != nil {
+		return nil, err
+	}
+	var list []start
+	add := func(places []place) {
+		for _, p := range places {
+			i := slices.IndexFunc(list, func(x start) bool { return x.id == p.id })
+			if i < 0 {
+				i = len(list)
+				list = append(list, start{hit: hit{p.id, s.cosine(kind, p.id, vec)}})
+			}
+			list[i].weight += 1 / float64(p.rank)
+		}
+	}
+	add(places(len(r.named), func(i int) uint32 { return r.named[i] }, func(i, j int) bool { return false }))
+	add(places(len(r.near), func(i int) uint32 { return r.near[i].id }, func(i, j int) bool { return r.near[i].score == r.near[j].score }))
+	add(places(len(r.found), func(i int) uint32 { return r.found[i].Owner }, func(i, j int) bool { return r.found[i].Score == r.found[j].Score }))
+	slices.SortFunc(list, func(a, b start) int {
+		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(b.score, a.score), cmp.Compare(a.id, b.id))
+	})
+	hits := make([]hit, len(list))
+	for i := range list {
+		hits[i] = list[i].hit
+	}
+	s.walked.from[kind-1] = list
+	s.explainMatch(kind, r.terms, r.near, r.found, r.named, hits)
+	return hits, nil
+}
+
+// seed puts mass on what the walk starts from, by its weight. A relation gives its
+// weight to each of its two ends. An entity that many passages mention says less about which of them is meant: its
 // weight is divided by their number.
 func (s *search) seed(p *pusher) {
 	var list []pushNode // mass only
@@ -118,18 +173,19 @@ func (s *search) seed(p *pusher) {
 		}
 		list = list[:0]
 	}
-	for i, h := range s.near.relations {
-		a, b := s.view.Ends(format.RelationID(h.id))
-		add(format.KindEntity, uint32(a), 1/float64(i+1))
-		add(format.KindEntity, uint32(b), 1/float64(i+1))
+	from := func(kind format.Kind) []start { return s.walked.from[kind-1] }
+	for _, x := range from(format.KindRelation) {
+		a, b := s.view.Ends(format.RelationID(x.id))
+		add(format.KindEntity, uint32(a), x.weight)
+		add(format.KindEntity, uint32(b), x.weight)
 	}
 	share(relationMass)
-	for i, h := range s.near.entities {
-		add(format.KindEntity, h.id, 1/float64(i+1))
+	for _, x := range from(format.KindEntity) {
+		add(format.KindEntity, x.id, x.weight)
 	}
 	share(entityMass)
-	for i, h := range s.near.chunks {
-		add(format.KindChunk, h.id, 1/float64(i+1))
+	for _, x := range from(format.KindChunk) {
+		add(format.KindChunk, x.id, x.weight)
 	}
 	share(passageMass)
 }
@@ -188,14 +244,6 @@ func (s *search) walkPassages() ([]ranked[format.ChunkID], error) {
 	}
 	s.walkOrigins(out)
 	return out, nil
-}
-
-// nearness returns the cosine of a passage with the question, 0 if it is not known.
-func (s *search) nearness(chunk uint32) (score float32) {
-	if q := s.want.vectors.query; q != nil {
-		score, _ = s.db.index.score(s.view, format.KindChunk, chunk, q)
-	}
-	return score
 }
 
 func scores(hits []hit) map[uint32]float32 {

@@ -216,3 +216,16 @@ func TestWalkOptionsAreChecked(t *testing.T) {
 }
 
 func nan() float64 { var zero float64; return zero / zero }
+
+// Who wants nothing of a kind gets nothing of it, by name neither.
+func TestNothingIsMatchedWhereNothingIsWanted(t *testing.T) {
+	db, _ := films(t, nil)
+	for _, q := range []Query{
+		{Mode: Mix, TopK: -1}, {Mode: Local, TopK: -1}, {Mode: Walk, Walk: WalkOptions{Entities: -1, Relations: -1, Passages: -1}},
+	} {
+		q.Text, q.LowLevel, q.Match, q.ChunkTopK = "Where did Ida Voss live?", []string{"Ida Voss", "Graz"}, MatchLexical, -1
+		if r := retrieved(t, db, q); r.Found {
+			t.Errorf("%s: %v %v %v", q.Mode, names(r), pairs(r), docsOf(r))
+		}
+	}
+}

@@ -21,10 +21,16 @@ const depth = 20
 // reference is what a plain BM25 of another program gives for the same corpus.
 var reference = map[int]float64{2: 0.408, 5: 0.507, 10: 0.586, 20: 0.706}
 
+const (
+	referenceFigure = "musique: BM25: largest difference to the reference"
+	referenceGoal   = "<= 0.001"
+)
+
 // hops reports the questions of several hops.
 func (c *config) hops(ctx context.Context, r *report, step func(string)) error {
 	if c.shared == "" {
-		r.missing("musique", "share", "", errNoData.Error())
+		r.missing(referenceFigure, "share", referenceGoal, errNoData.Error())
+		r.missingGoals(tableName("recorded"), goalSystem, walkGoals, errNoData)
 		return nil
 	}
 	m, err := loadMusique(c.shared)
@@ -40,7 +46,7 @@ func (c *config) hops(ctx context.Context, r *report, step func(string)) error {
 	for k, want := range reference {
 		differs = max(differs, math.Abs(base.Recall(k).Mean()-want))
 	}
-	r.Add("musique: BM25: largest difference to the reference", differs, "share", "<= 0.001", r.note("recall@2, 5, 10, 20; .408, .507, .586, .706"))
+	r.Add(referenceFigure, differs, "share", referenceGoal, r.note("recall@2, 5, 10, 20; .408, .507, .586, .706"))
 
 	for _, x := range []struct {
 		name string
@@ -55,15 +61,31 @@ func (c *config) hops(ctx context.Context, r *report, step func(string)) error {
 			return err
 		}
 		step("musique, extraction " + x.name + ": questions")
-		r.tables = append(r.tables, table{name: "musique, extraction " + x.name})
-		r.add("BM25", base, nil)
-		err = r.modes(ctx, db, m.Questions)
+		systems := modes()
+		if x.name == "recorded" {
+			for i := range systems {
+				if systems[i].name == goalSystem {
+					systems[i].goals = walkGoals
+				}
+			}
+		}
+		err = r.compare(ctx, tableName(x.name), db, m.Questions, base, systems)
+		if err == nil && x.name == "recorded" {
+			step("musique, extraction " + x.name + ": settings of walk")
+			err = r.compare(ctx, tableName(x.name)+", settings of walk", db, m.Questions, base, tried())
+		}
 		if err = errors.Join(err, db.Close()); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+// goalSystem is the one that has goals: walk as it is, with the recorded
+// extraction.
+const goalSystem = "walk, fused"
+
+func tableName(extraction string) string { return "musique, extraction " + extraction }
 
 func orAll(n, all int) int {
 	if n == 0 {
@@ -95,16 +117,17 @@ func index(ctx context.Context, dir string, m *musique, c llm.Completer) (*engin
 	return db, nil
 }
 
-// modes adds a line for every mode.
-func (r *report) modes(ctx context.Context, db *engine.DB, questions []eval.Question) error {
-	for _, mode := range []engine.Mode{engine.Naive, engine.Local, engine.Global, engine.Hybrid, engine.Mix, engine.Walk} {
-		for _, match := range []engine.Match{engine.MatchFused, engine.MatchVectors, engine.MatchLexical} {
-			o, err := eval.Measure(ctx, questions, depth, eval.Retriever(db, engine.Query{Mode: mode, Match: match}))
-			if err != nil {
-				return fmt.Errorf("mode %s: %w", mode, err)
-			}
-			r.add(fmt.Sprintf("%s, %s", mode, match), o, nil)
+// compare adds a table with a line for every system, below one of the base.
+func (r *report) compare(ctx context.Context, name string, db *engine.DB, questions []eval.Question, base eval.Outcomes, systems []system) error {
+	r.tables = append(r.tables, table{name: name})
+	r.add("BM25", base, nil)
+	for i := range systems {
+		s := &systems[i]
+		o, err := eval.Measure(ctx, questions, depth, s.search(db))
+		if err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
 		}
+		r.add(s.name, o, s.goals)
 	}
 	return nil
 }

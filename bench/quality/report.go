@@ -80,7 +80,7 @@ func (r *report) add(system string, o eval.Outcomes, goals map[string]string) {
 	t := &r.tables[len(r.tables)-1]
 	t.lines = append(t.lines, line{system, o})
 	base := &t.lines[0]
-	name := func(f string) string { return fmt.Sprintf("%s: %s: %s", t.name, system, f) }
+	name := func(f string) string { return figureName(t.name, system, f) }
 	for _, f := range figures() {
 		v, note := f.of(o), ""
 		if base.system != system {
@@ -89,11 +89,32 @@ func (r *report) add(system string, o eval.Outcomes, goals map[string]string) {
 		r.interval(name(f.name), "share", goals[f.name], v, note)
 		if goal := goals["above "+f.name]; goal != "" {
 			d := v.Minus(f.of(base.outcomes)).Interval()
-			r.Add(name(f.name+" above "+base.system), d.Low, "share", goal, r.note("low end of the 95 % interval of the paired difference, whose mean is "+fmt.Sprintf("%+.3f", d.Mean)))
+			r.Add(name(f.name+aboveBase), d.Low, "share", goal, r.note("low end of the 95 % interval of the paired difference, whose mean is "+fmt.Sprintf("%+.3f", d.Mean)))
 		}
 		if goal := goals["not below "+f.name]; goal != "" {
 			d := v.Minus(f.of(base.outcomes)).Interval()
-			r.Add(name(f.name+" minus "+base.system), d.Mean, "share", goal, r.note(signed(d)))
+			r.Add(name(f.name+minusBase), d.Mean, "share", goal, r.note(signed(d)))
+		}
+	}
+}
+
+// What a row is called that compares with the first line, which is always BM25.
+const (
+	aboveBase = " above BM25"
+	minusBase = " minus BM25"
+)
+
+func figureName(table, system, figure string) string {
+	return fmt.Sprintf("%s: %s: %s", table, system, figure)
+}
+
+// missingGoals adds the rows that have a goal, without values.
+func (r *report) missingGoals(table, system string, goals map[string]string, why error) {
+	for _, f := range figures() {
+		for _, kind := range [][2]string{{"", ""}, {"above ", aboveBase}, {"not below ", minusBase}} {
+			if goal := goals[kind[0]+f.name]; goal != "" {
+				r.missing(figureName(table, system, f.name+kind[1]), "share", goal, why.Error())
+			}
 		}
 	}
 }
