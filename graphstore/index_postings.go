@@ -39,10 +39,10 @@ func (s *Store) adoptPostings() (anew bool, err error) {
 			s.log.Warn("the postings are of another analyzer: there is no lexical matching", "have", have, "want", want)
 		}
 		return false, nil
-	case there && want != "":
-		s.log.Info("analyzer changed: making all postings anew", "have", have, "want", want)
 	}
-	anew = want != "" && s.newest.cols.Counts() != (columns.Counts{})
+	if anew = want != "" && s.newest.cols.Counts() != (columns.Counts{}); anew {
+		s.log.Info("another analyzer: making all postings anew", "have", have, "want", want)
+	}
 	err = s.writeSmall(func(b *pebble.Batch) error {
 		if there {
 			lower, upper := format.TableBounds(format.TablePostings)
@@ -84,7 +84,7 @@ func (s *Store) indexAll() error {
 			if last {
 				return tx.set(format.AppendMetaKey(nil, metaTerms), []byte(s.opts.Terms.Name()))
 			}
-			return tx.writePostings()
+			return nil
 		})
 		list = list[:0]
 		return err

@@ -117,7 +117,9 @@ func (c *change) textOf(rec *format.Record) string {
 }
 
 // writePostings writes the edits that were noted: one row per term and shard,
-// in the order of the keys, which is the cheapest one to apply.
+// in the order of the keys, which is the cheapest one to apply. It comes once,
+// at the end of a change: a row that it writes as a whole is made of the one
+// before the change.
 func (tx *txn) writePostings() error {
 	p := &tx.postings
 	var row []format.Posting
