@@ -93,7 +93,7 @@ func Open(dir string, o Options) (*DB, error) {
 		Summary: graphstore.SummaryPolicy{
 			Fragments: o.SummaryFragments, Tokens: o.SummaryTokens, Join: o.SummaryTokens, Model: o.Completer.Model(),
 		},
-		Terms: lexical.Analyzer{},
+		Terms: lexical.Analyzer{}, RebuildTerms: o.freshIndex,
 		Measure: func(id format.Identity) (graphstore.Measurer, error) {
 			tok, err := llm.NewTokenizer(id.Tokenizer)
 			if err != nil {

@@ -109,7 +109,7 @@ type Options struct {
 	now        func() time.Time // tests
 	exactBelow int              // tests: vectors of a kind up to which they are not linked
 	saveEvery  int              // tests: vectors of a kind linked until it is saved
-	freshIndex bool             // the index files are not read
+	freshIndex bool             // the index files are not read, the postings are made anew
 	stagePage  int              // tests: vectors that ReEmbed writes ahead at a time
 }
 

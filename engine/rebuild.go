@@ -8,7 +8,8 @@ import (
 )
 
 // RebuildIndex makes the vector index of the store in dir anew from its
-// vectors, whatever its files hold, and writes it. No model is asked, and it
+// vectors, whatever its files hold, and writes it, and the postings of lexical
+// matching from its texts. No model is asked, and it
 // does not matter for the result which one o names; the embedder must be the
 // store's or have no name. progress may be nil; it is told how many of the
 // vectors that are to be linked are, where there are so many that they are. A

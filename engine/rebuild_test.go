@@ -42,6 +42,7 @@ func TestRebuildIndexReadsNoIndexFile(t *testing.T) {
 		t.Errorf("%d of %d linked, %+v", last, total, stats)
 	}
 	db = opened(t, "store", o)
+	sound(t, db)
 	if got := nearest(t, db, "hub town"); got != want || log.String() != "" {
 		t.Errorf("found\n%swant\n%s%s", got, want, log)
 	}

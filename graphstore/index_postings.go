@@ -29,7 +29,7 @@ func (s *Store) adoptPostings() (anew bool, err error) {
 		}
 	}
 	switch {
-	case want == have && there == (want != ""):
+	case want == have && there == (want != "") && (!s.opts.RebuildTerms || s.opts.ReadOnly):
 		if there {
 			s.terms = newLexer(s.opts.Terms)
 		}
@@ -40,7 +40,7 @@ func (s *Store) adoptPostings() (anew bool, err error) {
 		}
 		return false, nil
 	}
-	if anew = want != "" && s.newest.cols.Counts() != (columns.Counts{}); anew {
+	if anew = want != "" && s.newest.cols.Counts() != (columns.Counts{}); anew && want != have {
 		s.log.Info("another analyzer: making all postings anew", "have", have, "want", want)
 	}
 	err = s.writeSmall(func(b *pebble.Batch) error {

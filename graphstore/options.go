@@ -70,6 +70,8 @@ type Options struct {
 	// are kept, and those that the store has are deleted. A read-only store
 	// whose postings are of an analyzer of another name shows none.
 	Terms Analyzer
+	// RebuildTerms makes all postings anew although Terms has made them.
+	RebuildTerms bool
 	// Measure makes the token counter, once the store's identity is known;
 	// nil = one token per four code points.
 	Measure func(format.Identity) (Measurer, error)

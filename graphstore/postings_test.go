@@ -279,6 +279,40 @@ func TestAnotherAnalyzerMakesThePostingsAnew(t *testing.T) {
 	look(reopen(nil), forwards)
 }
 
+func TestDamagedPostingsAreMadeAnew(t *testing.T) {
+	fs := vfs.NewMem()
+	s, _ := opened(t, fs, nil)
+	insert(t, s, oneChunk("a", "Alpha"))
+	if _, err := s.write(func(tx *txn) error {
+		tx.dirty = true
+		return tx.batch.Merge(format.AppendPostingsKey(nil, format.KindEntity, "alpha", 0), []byte("damage"), nil)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	damaged := func(want bool) {
+		t.Helper()
+		withView(t, s, func(v *View) {
+			if _, err := v.Postings(format.KindEntity, []string{"alpha"}, nil); errors.Is(err, ErrCorrupt) != want || (err != nil) != want {
+				t.Errorf("%v, damaged: %v", err, want)
+			}
+		})
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	damaged(true)
+	s, _ = opened(t, fs, nil)
+	damaged(true)
+	s, _ = opened(t, fs, func(o *Options) { o.RebuildTerms, o.ReadOnly = true, true })
+	damaged(true)
+	s, _ = opened(t, fs, func(o *Options) { o.RebuildTerms = true })
+	checked(t, s)
+	damaged(false)
+	s, _ = opened(t, fs, nil)
+	checked(t, s)
+	damaged(false)
+}
+
 // withView calls fn with a view of the newest state.
 func withView(t tb, s *Store, fn func(v *View)) {
 	t.Helper()

@@ -15,7 +15,8 @@ func (a *app) rebuildCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "rebuild-index",
 		Short: "Make the vector index anew, or all vectors with another embedder",
-		Long: "Make the vector index anew from the stored vectors. With --re-embed make all vectors anew with the\n" +
+		Long: "Make the vector index anew from the stored vectors, and the postings of lexical matching from the\n" +
+			"texts. With --re-embed make all vectors anew with the\n" +
 			"embedder that the flags name (--embed-url and so on; none = the offline one), which becomes that of the\n" +
 			"store. The old vectors stay until the last new one is there, then one atomic change puts the new ones in\n" +
 			"their place. An interrupted run goes on where it stopped and pays for nothing twice.",
