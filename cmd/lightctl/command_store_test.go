@@ -156,7 +156,7 @@ func TestStatsCheckCacheVersion(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	text := b.ok("stats").out
-	for _, want := range []string{"documents", "offline-hash-1", "spent on extract", "cached answers"} {
+	for _, want := range []string{"documents", "offline-static-1", "spent on extract", "cached answers"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("stats lacks %q:\n%s", want, text)
 		}

@@ -1,7 +1,7 @@
-// Package offline is the pair of models that needs no key, no network and no
-// weights: a Completer that answers the engine's five tasks by rules, and an
-// Embedder that hashes words and character n-grams. With it the whole product
-// runs, tests and demonstrates itself on an aeroplane.
+// Package offline is the pair of models that needs no key and no network: a
+// Completer that answers the engine's five tasks by rules, and an Embedder of
+// word vectors and hashed n-grams. With it the whole product runs, tests and
+// demonstrates itself on an aeroplane.
 //
 // It is weaker than a language model, and it is meant to be seen as such: its
 // model names begin with "offline-" and appear wherever a model is named.
@@ -27,14 +27,17 @@
 //   - Answer: one to five sentences of the passages, cited. It follows a name
 //     from one passage into another, so that a question whose answer lies in two
 //     documents is answered from both.
-//   - Embed: texts that share words, word parts or characters are near.
+//   - Embed: texts that share words, word parts or characters are near, and so are
+//     English texts that say the same in other words, by vectors of 35,000 words
+//     that were learned from WordNet and two manuals (internal/wordvec).
 //
 // # What it cannot do
 //
 // It does not understand. It never rephrases, infers, counts or compares; it
 // resolves a pronoun only to the subject of the sentence before; it does not
 // translate, so that a question finds only passages of its own language and
-// names written alike; synonyms are strangers to it; it cannot see a relation
+// names written alike; synonyms are strangers to it in every language but
+// English, and the order of words means nothing to it; it cannot see a relation
 // that is spread over two sentences; its word classes are those of English, so
 // that noun phrases of other languages in an alphabet are guesses; and segmentation of Chinese is by a
 // small list of function words. Gleaning finds nothing more, and chatting is
@@ -47,5 +50,5 @@
 // all methods are safe for concurrent use. Time and memory are linear in the
 // input whatever it holds; extraction reads at most the first 1 MiB of a chunk.
 // Nothing panics on any input. Word lists are this package's own, but for the
-// lexicon.
+// lexicon and the word vectors: NOTICE names the works that these were made from.
 package offline
