@@ -90,7 +90,7 @@ func (g *Graph) beginRound() bool {
 // goOn sweeps a number of slots, and ends the round when that were all.
 func (g *Graph) goOn(slots int) {
 	u := &g.upkeep
-	c := &linker{scratch: g.borrow()}
+	c := g.onlyLinker()
 	defer g.release(c.scratch)
 	t := g.hold()
 	for ; u.next < u.end && slots > 0; u.next++ {

@@ -30,6 +30,7 @@ type Graph struct {
 	moving    sync.RWMutex // see hold
 
 	linking   sync.Mutex
+	only      *linker           // see onlyLinker
 	tails     map[uint32]uint32 // last twin of each chain
 	repaired  uint32            // mark when reachability was last checked
 	uncounted bool              // see lockLinks

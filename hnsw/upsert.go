@@ -11,7 +11,7 @@ import (
 func (g *Graph) linkNow(slot, like uint32, alike bool) (inherited bool) {
 	g.lockLinks()
 	defer g.linking.Unlock()
-	c := &linker{scratch: g.borrow(), alone: true}
+	c := g.onlyLinker()
 	defer g.release(c.scratch)
 	if inherited = alike && g.inherit(c, slot, like); !inherited {
 		if first, found := g.linkSlot(c, slot); found {
@@ -30,7 +30,7 @@ func (g *Graph) linkNow(slot, like uint32, alike bool) (inherited bool) {
 func (g *Graph) leave(old, heir uint32) {
 	g.lockLinks()
 	defer g.linking.Unlock()
-	c := &linker{scratch: g.borrow()}
+	c := g.onlyLinker()
 	defer g.release(c.scratch)
 	t := g.hold()
 	defer g.let()
@@ -176,6 +176,9 @@ func (g *Graph) exchange(c *linker, t *table, old, heir uint32, layer int) {
 		for i := 0; i < len(ids); i++ {
 			was, is := ids[i], heir
 			if was != old {
+				if !t.dead(was) && !g.upkeep.leaving.has(was) { // nearly all
+					continue
+				}
 				var ok bool
 				if is, ok = g.living(t, was, layer); !ok || is == was {
 					continue
