@@ -14,7 +14,8 @@
 // Embedder: 40 pairs of paraphrases, from the recorded data, and the questions of
 // perl's FAQ with their answers, where perl-doc is installed
 // (apt-get install perl-doc). A question's answer is ranked among all answers by
-// the embedder, by BM25, and by both.
+// the embedder alone, by BM25, and by the engine, in which the answers are passages
+// without a graph.
 //
 // Walk is measured with other settings too, one changed at a time, all that were
 // tried with the engine; TRIED.md has what was tried before it was built.

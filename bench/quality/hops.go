@@ -37,7 +37,9 @@ func (c *config) hops(ctx context.Context, r *report, step func(string)) error {
 	if err != nil {
 		return err
 	}
-	m.Questions = m.Questions[:min(len(m.Questions), orAll(c.questions, len(m.Questions)))]
+	if c.questions > 0 {
+		m.Questions = m.Questions[:min(len(m.Questions), c.questions)]
+	}
 	base, err := eval.Measure(ctx, m.Questions, depth, eval.NewBM25(m.Corpus).Search)
 	if err != nil {
 		return err
@@ -56,7 +58,7 @@ func (c *config) hops(ctx context.Context, r *report, step func(string)) error {
 		{"offline", offline.NewCompleter()},
 	} {
 		step("musique, extraction " + x.name + ": index")
-		db, err := index(ctx, filepath.Join(c.dir, x.name), m, x.llm)
+		db, err := c.index(ctx, filepath.Join(c.dir, x.name), m.documents(), x.llm)
 		if err != nil {
 			return err
 		}
@@ -87,34 +89,14 @@ const goalSystem = "walk, fused"
 
 func tableName(extraction string) string { return "musique, extraction " + extraction }
 
-func orAll(n, all int) int {
-	if n == 0 {
-		return all
-	}
-	return n
-}
-
-// index makes a store of the corpus, a document of one chunk for each passage.
-func index(ctx context.Context, dir string, m *musique, c llm.Completer) (*engine.DB, error) {
-	db, err := engine.Open(dir, engine.Options{Completer: c, Gleaning: -1, SummaryFragments: -1, ResolveEntities: true})
-	if err != nil {
-		return nil, err
-	}
+// documents makes a document of one chunk of each passage.
+func (m *musique) documents() []engine.Document {
 	docs := make([]engine.Document, len(m.Corpus))
 	for i := range m.Corpus {
 		p := &m.Corpus[i]
 		docs[i] = engine.Document{ID: p.ID, Path: p.Title, Chunks: []engine.Chunk{{Content: p.Content()}}}
 	}
-	rep, err := db.Insert(ctx, docs...)
-	if err == nil {
-		if n := rep.Count(engine.StatusProcessed); n < len(docs) {
-			err = fmt.Errorf("only %d of %d passages were indexed", n, len(docs))
-		}
-	}
-	if err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	return db, nil
+	return docs
 }
 
 // compare adds a table with a line for every system, below one of the base.

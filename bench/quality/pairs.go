@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -133,32 +132,6 @@ func lexicalScores(pairs []pair) scores {
 		s[i] = b.Scores(p.question)
 	}
 	return s
-}
-
-// rankConstant is that of reciprocal rank fusion (Cormack, Clarke and Buettcher,
-// SIGIR 2009).
-const rankConstant = 60
-
-// fuse adds the reciprocal ranks of two rankings; an answer without a lexical
-// score is in the first alone.
-func fuse(vectors, lexical scores) scores {
-	out := make(scores, len(vectors))
-	for i := range out {
-		out[i] = make([]float64, len(vectors[i]))
-		for _, s := range [2][]float64{vectors[i], lexical[i]} {
-			order := make([]int, len(s))
-			for j := range order {
-				order[j] = j
-			}
-			slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(s[y], s[x]) })
-			for rank, j := range order {
-				if &s[0] == &vectors[i][0] || s[j] > 0 {
-					out[i][j] += 1 / float64(rankConstant+rank+1)
-				}
-			}
-		}
-	}
-	return out
 }
 
 // reciprocalRanks returns 1/rank of the right answer of each question. Among

@@ -71,16 +71,6 @@ func TestReciprocalRanksShareTies(t *testing.T) {
 	}
 }
 
-func TestFusionAddsReciprocalRanks(t *testing.T) {
-	got := fuse(scores{{0.9, 0.5, 0.1}}, scores{{0, 2, 7}})[0]
-	want := []float64{1.0 / 61, 1.0/62 + 1.0/62, 1.0/63 + 1.0/61}
-	for i := range want {
-		if math.Abs(got[i]-want[i]) > 1e-12 {
-			t.Errorf("answer %d: %v, want %v", i, got[i], want[i])
-		}
-	}
-}
-
 func TestRecordedAnswersFollowTheFormat(t *testing.T) {
 	d := recordedDoc{
 		Passage:  "Hill\nA hill.",
