@@ -108,6 +108,10 @@ func Open(dir string, o Options) (*DB, error) {
 		Now: o.now,
 	})
 	if err != nil {
+		var m *MismatchError
+		if errors.As(err, &m) && m.Field != "tokenizer" {
+			err = fmt.Errorf("%w; DB.ReEmbed gives a store another embedder", err)
+		}
 		return nil, fmt.Errorf("lightrag: open %s: %w", dir, err)
 	}
 	db.store, db.index = store, index

@@ -270,6 +270,8 @@ func TestAnotherEmbedderIsRefused(t *testing.T) {
 			t.Errorf("%s: %v", tt.what, err)
 		} else if text := err.Error(); !strings.Contains(text, tt.have) || !strings.Contains(text, tt.want) {
 			t.Errorf("%s: the message names not both: %s", tt.what, text)
+		} else if strings.Contains(text, "ReEmbed") != (tt.what != "tokenizer") {
+			t.Errorf("%s: the message does not name the way out, or one that is none: %s", tt.what, text)
 		}
 	}
 	o.Tokenizer = "" // that of the store

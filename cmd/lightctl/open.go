@@ -113,6 +113,10 @@ func (a *app) explainMismatch(err error, given llm.EmbedderInfo) error {
 		return &plainError{err, fmt.Sprintf("the store %s was created with the tokenizer %s, which is fixed: leave out --tokenizer or pass --tokenizer %s",
 			a.db, id.Tokenizer, id.Tokenizer)}
 	}
+	if strings.HasPrefix(id.Embedder, "offline-") && strings.HasPrefix(given.Name, "offline-") {
+		return &plainError{err, fmt.Sprintf("the store %s was created with another version of the offline embedder (%s, checksum %s; this is %s, checksum %s): make its vectors anew with `lightctl rebuild-index --re-embed`",
+			a.db, id.Embedder, id.Checksum, given.Name, given.Checksum)}
+	}
 	hint := fmt.Sprintf("pass --embed-url URL --embed-model %s --embed-dim %d", id.Embedder, id.Dim)
 	if strings.HasPrefix(id.Embedder, "offline-") {
 		hint = "leave out --embed-url and --embed-model"

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/lightctl/lightrag/llm"
+	"github.com/lightctl/lightrag/llm/offline/internal/wordvec"
 )
 
 // embedPairs are questions with the sentence that answers each, in words that
@@ -140,6 +141,26 @@ func TestEmbedderForms(t *testing.T) {
 	}
 }
 
+func TestEmbedderUnknownWords(t *testing.T) {
+	v := embedAll(t, []string{"Zorblax quuxinator",
+		"The committee approved the budget of the Zorblax quuxinator after long talks about its price.",
+		"The committee approved the budget of the new bridge after long talks about its price."})
+	if same, other := dot(v[0], v[1]), dot(v[0], v[2]); same < 0.3 || other > 0.1 {
+		t.Errorf("a query of unknown words: similarity %.2f to the text that has them, %.2f to another", same, other)
+	}
+}
+
+func TestRowOfFindsForms(t *testing.T) {
+	table := wordvec.Default()
+	for form, want := range map[string]string{"went": "go", "mice": "mouse", "babysits": "babysit", "windowless": "window", "zorblaxes": ""} {
+		row, ok := rowOf(table, form)
+		base, known := table.Row(want)
+		if ok != known || row != base {
+			t.Errorf("%s has row %d %v, %q has %d %v", form, row, ok, want, base, known)
+		}
+	}
+}
+
 func TestEmbedderHostileText(t *testing.T) {
 	texts := []string{"", " \n\t　", "a", "é", "!!!", "\xff\xfe", "\x00", "😀", "👩‍👩‍👧", "한", "漢", strings.Repeat("x", 5000),
 		strings.Repeat("가", 3000), strings.Repeat("漢字", 3000), strings.Repeat("the ", 1000), "\u200b", "ÀÉÎ", "İ"}
@@ -170,7 +191,7 @@ func TestEmbedderContextAndInfo(t *testing.T) {
 	if vs, err := e.Embed(context.Background(), nil, llm.PurposeQuery); err != nil || len(vs) != 0 {
 		t.Errorf("no texts: %v, %v", vs, err)
 	}
-	if i := e.Info(); i.Dim != Dim || i.Name != "offline-static-1" || i.Checksum == "" || i.MaxTokens != 0 {
+	if i := e.Info(); i.Dim != Dim || i.Name != "offline-static-1" || !strings.HasSuffix(i.Checksum, "-"+wordvec.Default().Digest()[:12]) || i.MaxTokens != 0 {
 		t.Errorf("info %+v", i)
 	}
 }
