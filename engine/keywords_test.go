@@ -99,3 +99,36 @@ func TestWhoFindsKeywords(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// Whatever is asked, keywords are looked up without harm, and those that are
+// found are of the question or of the store.
+func FuzzFindKeywords(f *testing.F) {
+	db := opened(f, "store", testOptions(&fakeModel{}))
+	inserted(f, db,
+		doc("a", "@e|Edwin Hubble|person|An astronomer.", "@e|AI|concept|인공지능.", "@e|爱因斯坦|person|物理学家。", "@e|C++|language|Compiled.", "@e|O’Neill|person|A man.",
+			"@e|이순신|person|장군.", "@r|Edwin Hubble|AI|none|Nothing at all."))
+	view := db.View()
+	f.Cleanup(view.Close)
+	for _, q := range []string{"Where did Edwin Hubble's AI work?", "爱因斯坦在AI", "이순신은 AI가", "C++'s", "O’Neill's ’s", "'s", "\u0301AI\u0301", "ＡＩ!", strings.Repeat("ai ", 300)} {
+		f.Add(q)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		q := Query{Text: text}
+		if q.normalise() != nil {
+			return
+		}
+		found, err := db.findKeywords(&q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range append(found.low, found.high...) {
+			_, err := view.Entity(w)
+			if w == "" || err != nil && (!errors.Is(err, ErrNotFound) || !strings.Contains(q.Text, w)) {
+				t.Errorf("%q gives %q, %v", text, w, err)
+			}
+		}
+		if _, err := db.Retrieve(t.Context(), Query{Text: text, Match: MatchLexical, Keywords: KeywordsByWords}); err != nil {
+			t.Errorf("%q: %v", text, err)
+		}
+	})
+}

@@ -11,7 +11,8 @@ import (
 	"github.com/lightctl/lightrag/engine"
 )
 
-// retrieve reports the cost of a retrieval in every mode.
+// retrieve reports the cost of a retrieval in every mode, and of one mode by
+// vectors and by words alone.
 func (r *rows) retrieve(ctx context.Context, corpus *store.Corpus, db *engine.DB) error {
 	if _, err := store.WaitLinked(ctx, db); err != nil {
 		return err
@@ -20,7 +21,7 @@ func (r *rows) retrieve(ctx context.Context, corpus *store.Corpus, db *engine.DB
 	for _, mode := range []engine.Mode{engine.Hybrid, engine.Local, engine.Global, engine.Mix, engine.Naive, engine.Walk} {
 		var s retrieval
 		err := r.config.profiled("retrieve-"+string(mode), func() (err error) {
-			s, err = r.ask(ctx, corpus, db, mode)
+			s, err = r.ask(ctx, corpus, db, mode, engine.MatchFused)
 			return err
 		})
 		if err != nil {
@@ -39,6 +40,13 @@ func (r *rows) retrieve(ctx context.Context, corpus *store.Corpus, db *engine.DB
 		r.add(name+"wall p50", measure.Milliseconds(s.wall.Percentile(50)), "ms", "", "one core, shared with whatever else the machine does")
 		r.add(name+"context", s.context, "characters", "", "median")
 	}
+	for _, match := range []engine.Match{engine.MatchVectors, engine.MatchLexical} {
+		s, err := r.ask(ctx, corpus, db, engine.Hybrid, match)
+		if err != nil {
+			return fmt.Errorf("retrieve by %s: %w", match, err)
+		}
+		r.cpu(fmt.Sprintf("retrieve hybrid by %s alone at %s: CPU p50", match, at), measure.Milliseconds(s.cpu.Median()), "ms", "", "")
+	}
 	return nil
 }
 
@@ -48,7 +56,7 @@ type retrieval struct {
 }
 
 // ask puts all questions, one after the other, on one core.
-func (r *rows) ask(ctx context.Context, corpus *store.Corpus, db *engine.DB, mode engine.Mode) (retrieval, error) {
+func (r *rows) ask(ctx context.Context, corpus *store.Corpus, db *engine.DB, mode engine.Mode, match engine.Match) (retrieval, error) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	defer corpus.Embedder.Forget()
 	var s retrieval
@@ -57,6 +65,7 @@ func (r *rows) ask(ctx context.Context, corpus *store.Corpus, db *engine.DB, mod
 		var queries []engine.Query
 		for i := range corpus.Questions()[:r.config.questions] {
 			q := store.Query(&corpus.Questions()[i], mode, round)
+			q.Match = match
 			corpus.KnowQuery(q)
 			queries = append(queries, q)
 		}

@@ -165,6 +165,13 @@ func FuzzTerms(f *testing.F) {
 		if len(text) <= maxQuery && len(got) > 0 && len(query) == 0 {
 			t.Errorf("%q gives %q, but nothing to ask for", text, got)
 		}
+		for w := range Words(text) {
+			for _, p := range Pieces(nil, text[w.Start:w.End], func(t []byte) float64 { return float64(len(t) % 5) }) {
+				if p.Text == "" || !(p.Weight > 0) || !strings.Contains(text[w.Start:w.End], p.Text) {
+					t.Errorf("%q has the piece %+v", text[w.Start:w.End], p)
+				}
+			}
+		}
 		for _, q := range query {
 			if len(text) <= maxQuery && !slices.Contains(got, q) {
 				t.Errorf("%q asks for %q, which is none of its terms %q", text, q, got)
