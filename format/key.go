@@ -203,9 +203,12 @@ func AppendPostingsKey(dst []byte, kind Kind, term string, shard uint32) []byte 
 	return be.AppendUint16(append(AppendPostingsPrefix(dst, kind, term), byte(shard>>16)), uint16(shard))
 }
 
-// AppendPostingsPrefix appends the common prefix of the rows of a term.
+// AppendPostingsPrefix appends the common prefix of the rows of a term among
+// owners of a kind. The kind comes after the term: a document has most of its
+// terms in owners of several kinds, and rows side by side are written and read
+// together.
 func AppendPostingsPrefix(dst []byte, kind Kind, term string) []byte {
-	return append(append(append(dst, byte(TablePostings), byte(kind)), term...), 0)
+	return append(append(append(dst, byte(TablePostings)), term...), 0, byte(kind))
 }
 
 // AppendMetaKey appends the key of a named row of the meta table.

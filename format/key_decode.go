@@ -195,11 +195,11 @@ func DecodeAnswerKey(key []byte) (hash [32]byte, err error) {
 
 // DecodePostingsKey is the inverse of AppendPostingsKey. The term aliases key.
 func DecodePostingsKey(key []byte) (kind Kind, term []byte, shard uint32, err error) {
-	end := len(key) - 4 // of the term: a NUL and the shard follow
-	if end < 3 || end > 2+MaxTermBytes || key[0] != byte(TablePostings) || bytes.IndexByte(key[2:], 0) != end-2 {
+	end := len(key) - 5 // of the term: a NUL, the kind and the shard follow
+	if end < 2 || end > 1+MaxTermBytes || key[0] != byte(TablePostings) || bytes.IndexByte(key[1:], 0) != end-1 {
 		return 0, nil, 0, keyError(key, TablePostings)
 	}
-	return Kind(key[1]), key[2:end], uint32(key[end+1])<<16 | uint32(be.Uint16(key[end+2:])), nil
+	return Kind(key[end+1]), key[1:end], uint32(key[end+2])<<16 | uint32(be.Uint16(key[end+3:])), nil
 }
 
 // DecodeMetaKey is the inverse of AppendMetaKey.

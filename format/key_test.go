@@ -151,7 +151,7 @@ var keyCodecs = []struct {
 		}
 		return v, err
 	}, func(a, b tuple) int {
-		return cmp.Or(cmp.Compare(a.kind, b.kind), byName(a, b), cmp.Compare(a.b&0xffffff, b.b&0xffffff))
+		return cmp.Or(byName(a, b), cmp.Compare(a.kind, b.kind), cmp.Compare(a.b&0xffffff, b.b&0xffffff))
 	}},
 	{TableMeta, func(d []byte, v tuple) []byte { return AppendMetaKey(d, v.name) },
 		func(k []byte) (v tuple, err error) { v.name, err = DecodeMetaKey(k); return v, err }, byName},

@@ -32,7 +32,7 @@ const (
 	TableSegments      Table = 'S' // uuid -> SegmentRow
 	TableStaged        Table = 'w' // kind, owner -> StagedVector
 	TableAnswers       Table = 'q' // hash -> Answer
-	TablePostings      Table = 'i' // kind, term, shard -> postings
+	TablePostings      Table = 'i' // term, kind, shard -> postings
 	TableMeta          Table = 'm' // name -> Counters, Identity, versions
 )
 

@@ -9,7 +9,7 @@ import (
 
 // metaTerms names the analyzer that the postings were made by. Empty: they are
 // being made.
-const metaTerms = "terms"
+const metaTerms = "analyzer"
 
 const indexBatch = 1024 // owners per commit
 
@@ -44,7 +44,7 @@ func (s *Store) adoptPostings() (anew bool, err error) {
 		s.log.Info("another analyzer: making all postings anew", "have", have, "want", want)
 	}
 	err = s.writeSmall(func(b *pebble.Batch) error {
-		if there {
+		if there || anew {
 			lower, upper := format.TableBounds(format.TablePostings)
 			if err := b.DeleteRange(lower, upper, nil); err != nil {
 				return err

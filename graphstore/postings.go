@@ -144,20 +144,21 @@ func (tx *txn) writePostings() error {
 // byKey lists the chains in the order of their keys.
 func (p *postingEdits) byKey() []int32 {
 	type place struct {
-		head uint64 // kind and first bytes of the term: decides most comparisons
+		head uint64 // the first bytes of the term: decides most comparisons
 		at   int32
 	}
 	places := make([]place, len(p.lists))
 	for i := range p.lists {
-		head := [8]byte{byte(p.lists[i].kind)}
-		copy(head[1:], p.lists[i].term)
+		var head [8]byte
+		copy(head[:], p.lists[i].term)
 		places[i] = place{binary.BigEndian.Uint64(head[:]), int32(i)}
 	}
 	slices.SortFunc(places, func(a, b place) int {
 		if a.head != b.head {
 			return cmp.Compare(a.head, b.head)
 		}
-		return strings.Compare(p.lists[a.at].term, p.lists[b.at].term)
+		x, y := &p.lists[a.at], &p.lists[b.at]
+		return cmp.Or(strings.Compare(x.term, y.term), cmp.Compare(x.kind, y.kind))
 	})
 	order := make([]int32, len(places))
 	for i := range places {
