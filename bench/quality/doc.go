@@ -20,7 +20,7 @@
 // Walk is measured with other settings too, one changed at a time, all that were
 // tried with the engine; TRIED.md has what was tried before it was built.
 //
-// The goals are part of the rows: they are those of walk as it is, with the
-// recorded extraction. Rows whose data is missing say so. All of it takes about a
+// The goals are part of the rows: they are those of walk, as it is and matching
+// by words, with the recorded extraction. Rows whose data is missing say so. All of it takes about a
 // minute on two cores; --quick changes nothing but the notes.
 package main

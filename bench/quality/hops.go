@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 
 	"github.com/lightctl/lightrag/engine"
 	"github.com/lightctl/lightrag/engine/eval"
@@ -30,7 +31,9 @@ const (
 func (c *config) hops(ctx context.Context, r *report, step func(string)) error {
 	if c.shared == "" {
 		r.missing(referenceFigure, "share", referenceGoal, errNoData.Error())
-		r.missingGoals(tableName("recorded"), goalSystem, walkGoals, errNoData)
+		for _, s := range goalSystems {
+			r.missingGoals(tableName("recorded"), s, walkGoals, errNoData)
+		}
 		return nil
 	}
 	m, err := loadMusique(c.shared)
@@ -64,11 +67,9 @@ func (c *config) hops(ctx context.Context, r *report, step func(string)) error {
 		}
 		step("musique, extraction " + x.name + ": questions")
 		systems := modes()
-		if x.name == "recorded" {
-			for i := range systems {
-				if systems[i].name == goalSystem {
-					systems[i].goals = walkGoals
-				}
+		for i := range systems {
+			if x.name == "recorded" && slices.Contains(goalSystems, systems[i].name) {
+				systems[i].goals = walkGoals
 			}
 		}
 		err = r.compare(ctx, tableName(x.name), db, m.Questions, base, systems)
@@ -83,9 +84,9 @@ func (c *config) hops(ctx context.Context, r *report, step func(string)) error {
 	return nil
 }
 
-// goalSystem is the one that has goals: walk as it is, with the recorded
-// extraction.
-const goalSystem = "walk, fused"
+// goalSystems are those that have goals, with the recorded extraction: walk as
+// it is, and the best mode.
+var goalSystems = []string{"walk, fused", "walk, lexical"}
 
 func tableName(extraction string) string { return "musique, extraction " + extraction }
 
