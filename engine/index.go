@@ -14,9 +14,15 @@ import (
 )
 
 const (
-	indexKinds  = 3     // entity, relation, chunk
-	linkPage    = 64    // slots linked before the linker looks up
-	maxUnlinked = 16384 // commits wait when more than exactBelow and this many slots are unlinked
+	indexKinds = 3  // entity, relation, chunk
+	linkPage   = 64 // slots linked before the linker looks up
+	// maxUnlinked is the number of slots, beside exactBelow, that may wait to be
+	// linked: a commit waits while there are more. Searches scan them, some 10 ms
+	// of one core for 256k rows of 768 components; linking them takes a minute.
+	maxUnlinked = 1 << 18
+	// linkBeside is how many may wait before they are linked while many documents
+	// come in: until then the cores are better used for the documents.
+	linkBeside = maxUnlinked / 2
 	// defaultExactBelow is the number of slots of a kind up to which they are scanned,
 	// all of them, and not linked: a scan of 64k rows of 384 components costs a
 	// few milliseconds of one core and finds everything, and linking costs a
@@ -41,6 +47,7 @@ type vectorIndex struct {
 	saved  *savedIndex // what the index files promise; nil once the store is open
 	files  graphstore.IndexFiles
 	store  *graphstore.Store
+	bulk   atomic.Int32 // calls that bring many documents
 	signal chan struct{}
 	done   chan struct{}
 	cancel context.CancelFunc
@@ -151,6 +158,9 @@ func (x *vectorIndex) linkLoop(ctx context.Context) {
 		}
 		for again := true; again && ctx.Err() == nil; {
 			again = false
+			if x.bulk.Load() > 0 && x.behind() < int(x.exact)+linkBeside {
+				break // the next commit, or the end of the call, wakes it
+			}
 			for i, k := range x.kinds {
 				if k.graph.Bound() <= x.exact {
 					continue
@@ -165,6 +175,16 @@ func (x *vectorIndex) linkLoop(ctx context.Context) {
 			}
 			runtime.Gosched()
 		}
+	}
+}
+
+// hurry puts linking off until the call that brings many documents has ended
+// and called what hurry returns, or until too much waits.
+func (x *vectorIndex) hurry() (end func()) {
+	x.bulk.Add(1)
+	return func() {
+		x.bulk.Add(-1)
+		x.wake()
 	}
 }
 

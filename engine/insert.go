@@ -54,7 +54,9 @@ func (db *DB) Insert(ctx context.Context, docs ...Document) (*Report, error) {
 
 	run := db.newRun(ctx, "insert")
 	defer run.stop()
-	run.single = len(docs) == 1
+	if run.single = len(docs) == 1; !run.single {
+		defer db.index.hurry()()
+	}
 	run.progress.Documents = len(docs)
 	run.report.Documents = make([]DocumentReport, len(docs))
 	for i := range named {
@@ -88,6 +90,7 @@ func (db *DB) Resume(ctx context.Context) (*Report, error) {
 	defer db.end()
 	run := db.newRun(ctx, "resume")
 	defer run.stop()
+	defer db.index.hurry()()
 	run.resume()
 	return run.finish(nil)
 }
@@ -101,6 +104,7 @@ func (db *DB) Retry(ctx context.Context, ids ...string) (*Report, error) {
 	defer db.end()
 	run := db.newRun(ctx, "retry")
 	defer run.stop()
+	defer db.index.hurry()()
 	if err := run.retry(ids); err != nil {
 		return run.finish(err)
 	}

@@ -41,8 +41,9 @@ type node struct {
 	first, last FragmentKey
 	id          [32]byte
 	text        string
-	known       bool // text is there
-	tokens      int  // < 0: not counted yet
+	known       bool   // text is there
+	tokens      int    // < 0: not counted yet
+	run         []node // what it summarises, whose tokens are its own; nil: a description
 }
 
 // summaries is what a tree comes to.
@@ -79,7 +80,7 @@ func (p SummaryPolicy) tree(items []item, m Measurer, lookup func(summaryKey, [3
 				next = append(next, run[0])
 				continue
 			}
-			nd, err := p.summarise(&s, n, run, m, lookup)
+			nd, err := p.summarise(&s, n, run, lookup)
 			if err != nil {
 				return summaries{}, err
 			}
@@ -109,16 +110,28 @@ func (p SummaryPolicy) full(level []node, m Measurer) bool {
 	}
 	total := 0
 	for i := range level {
-		if total += level[i].count(m); total >= p.Tokens {
+		if total += p.count(&level[i], m); total >= p.Tokens {
 			return true
 		}
 	}
 	return false
 }
 
-func (nd *node) count(m Measurer) int {
-	if nd.tokens < 0 {
+// count returns the tokens of an item. Most levels are full by the number of
+// their items, so that most items are never counted.
+func (p SummaryPolicy) count(nd *node, m Measurer) int {
+	switch {
+	case nd.tokens >= 0:
+	case nd.run == nil:
 		nd.tokens = m.Tokens(nd.text)
+	default:
+		nd.tokens = 0
+		for i := range nd.run {
+			if nd.tokens += p.count(&nd.run[i], m); nd.tokens >= p.Tokens/2 {
+				nd.tokens = p.Tokens / 2
+				break
+			}
+		}
 	}
 	return nd.tokens
 }
@@ -136,15 +149,9 @@ func runLength(level []node) int {
 }
 
 // summarise makes the item that stands for run on the next level.
-func (p SummaryPolicy) summarise(s *summaries, level uint8, run []node, m Measurer,
+func (p SummaryPolicy) summarise(s *summaries, level uint8, run []node,
 	lookup func(summaryKey, [32]byte) (string, bool, error)) (node, error) {
-	nd := node{first: run[0].first, last: run[len(run)-1].last, id: inputOf(run)}
-	for i := range run {
-		if nd.tokens += run[i].count(m); nd.tokens >= p.Tokens/2 {
-			nd.tokens = p.Tokens / 2
-			break
-		}
-	}
+	nd := node{first: run[0].first, last: run[len(run)-1].last, id: inputOf(run), tokens: -1, run: run}
 	key := summaryKey{level, nd.first}
 	s.wanted[key] = covered{nd.id, nd.last}
 	if s.pending && (len(s.jobs) == 0 || s.jobs[0].Level != level) {

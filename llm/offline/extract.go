@@ -218,9 +218,9 @@ func (x *extraction) resolveShortNames() {
 	}
 }
 
-// limits of rows by the length of the text, so that a graph grows with its
-// texts and not with how they are cut.
-func (x *extraction) entityLimit() int { return min(maxEntities, 20+x.bytes/100) }
+// entityLimit bounds the entities of a text by its length: 22 of a kilobyte, 32 of
+// a chunk of usual size. Those left out are the least mentioned.
+func (x *extraction) entityLimit() int { return min(maxEntities, 20+x.bytes/400) }
 
 // worth ranks candidates; zero means not worth a row.
 func (x *extraction) worth(e *entity, loose bool) int {
