@@ -63,7 +63,8 @@ func listCost(n, among int) int {
 
 // walkCost is what a walk costs if a share of the slots it meets is eligible.
 func walkCost(ef, eligible, among int) int {
-	return walkStart + int(rowsPerEf*float64(ef)*float64(among)/float64(max(eligible, 1)))
+	cost := rowsPerEf * float64(ef) * float64(among) / float64(max(eligible, 1))
+	return walkStart + int(min(cost, math.MaxInt32/2)) // dearer than any scan, and an int everywhere
 }
 
 // scanIsCheaper reports whether to scan, which costs that much, without trying to walk.

@@ -2,6 +2,7 @@ package hnsw
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -235,5 +236,20 @@ func TestIndexSearchOfAListFindsWhatIsAllowed(t *testing.T) {
 				t.Errorf("%s %v: %d of %d found", kind, share, right, wanted)
 			}
 		}
+	}
+}
+
+func TestWhatAWalkCostsIsANumber(t *testing.T) {
+	for _, among := range []int{0, 1, 1000, math.MaxInt32} {
+		for _, eligible := range []int{0, 1, 1000, math.MaxInt32} {
+			for _, ef := range []int{1, 64, maxEf} {
+				if cost := walkCost(ef, eligible, among); cost < walkStart {
+					t.Errorf("ef %d, %d of %d: %d", ef, eligible, among, cost)
+				}
+			}
+		}
+	}
+	if few, all := walkCost(64, 10, 1000), walkCost(64, 1000, 1000); few <= all {
+		t.Errorf("a walk costs %d where few are eligible, %d where all are", few, all)
 	}
 }

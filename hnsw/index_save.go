@@ -39,7 +39,8 @@ func (ix *Index) save(w io.Writer, d *differ) error {
 }
 
 // SaveFile is Save to a file, which replaces what is there, at once and durably: after a crash there is the old file or
-// the new one. Its permissions stay; a new file is its owner's. The index may be one that was opened from that very file.
+// the new one. Its permissions stay; a new file is its owner's. A symbolic link stays too, what it names is replaced. The
+// index may be one that was opened from that very file.
 // SaveChanges is about this file from now on.
 func (ix *Index) SaveFile(path string) error {
 	ix.writing.Lock()
@@ -48,11 +49,15 @@ func (ix *Index) SaveFile(path string) error {
 }
 
 func (ix *Index) saveFile(path string) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".tmp*")
+	target := path
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		target = real
+	}
+	f, err := os.CreateTemp(filepath.Dir(target), filepath.Base(target)+".tmp*")
 	if err != nil {
 		return fmt.Errorf("hnsw: save: %w", err)
 	}
-	if info, err := os.Stat(path); err == nil {
+	if info, err := os.Stat(target); err == nil {
 		_ = f.Chmod(info.Mode().Perm()) // where that cannot be, only its owner reads the file
 	}
 	d := &differ{is: &remembered{seed: maphash.MakeSeed()}}
@@ -63,13 +68,13 @@ func (ix *Index) saveFile(path string) (err error) {
 		}
 	}
 	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
+		err = os.Rename(f.Name(), target)
 	}
 	if err != nil {
 		return fmt.Errorf("hnsw: save: %w", errors.Join(err, os.Remove(f.Name())))
 	}
 	ix.home, ix.moved = next, false
-	return syncDir(filepath.Dir(path))
+	return syncDir(filepath.Dir(target))
 }
 
 // look notes what is in a file that was just written.

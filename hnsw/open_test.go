@@ -342,6 +342,35 @@ func TestSaveFileReplacesAtOnceOrNotAtAll(t *testing.T) {
 	}
 }
 
+func TestSaveFileReplacesWhatALinkNames(t *testing.T) {
+	ix, path, _ := mappable(t)
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(path, link); err != nil {
+		t.Skip(err)
+	}
+	if !ix.Delete(idsOf(ix)[1]) {
+		t.Fatal("nothing to delete")
+	}
+	if err := ix.SaveFile(link); err != nil {
+		t.Fatal(err)
+	}
+	if to, err := os.Readlink(link); err != nil || to != path {
+		t.Errorf("the link names %q, %v", to, err)
+	}
+	if n := mustOpen(t, path, OpenOptions{}).Len(); n != ix.Len() {
+		t.Errorf("%d vectors in the file, want %d", n, ix.Len())
+	}
+	if names, err := os.ReadDir(filepath.Dir(link)); err != nil || len(names) != 1 {
+		t.Errorf("%v beside the link, %v", names, err)
+	}
+	if err := errors.Join(ix.Add(0, ix.cur.g.Row(1)), ix.SaveChanges()); err != nil {
+		t.Fatal(err)
+	}
+	if n := mustOpen(t, link, OpenOptions{}).Len(); n != ix.Len() {
+		t.Errorf("%d vectors after changes, want %d", n, ix.Len())
+	}
+}
+
 func TestAClosedIndex(t *testing.T) {
 	_, path, queries := mappable(t)
 	ix := mustOpen(t, path, OpenOptions{})
