@@ -45,7 +45,7 @@ func ppmi(c *corpus, v *vocabulary, s settings) *sparse {
 	smooth, total := make([]float64, width), 0.0
 	for i, x := range colSum {
 		root := math.Sqrt(x)
-		smooth[i] = root * math.Sqrt(root)
+		smooth[i] = float64(root * math.Sqrt(root)) // not fused into the sum
 		total += smooth[i]
 	}
 	out := &sparse{rows: n, cols: width, start: make([]int, n+1)}
