@@ -262,7 +262,11 @@ func (x *extraction) selectEntities() {
 			x.entities[m.entity].mentions++
 		}
 	}
-	x.take(x.ranked(), limit)
+	ids := x.ranked()
+	// What was met once fills up a text that names little.
+	few := min(limit, 4+x.bytes/200)
+	ids = slices.DeleteFunc(ids, func(id int32) bool { few--; return few < 0 && x.entities[id].weak })
+	x.take(ids, limit)
 	x.placeMentions()
 	next := int32(0)
 	for i := range x.sents {

@@ -17,7 +17,7 @@ func extract(text string) string {
 		e := &x.entities[id]
 		row(&b, "entity", e.name, typeNames[e.typ()], x.describe(id))
 	}
-	for _, r := range x.relate(min(maxRows-len(ids)-1, 10+len(ids)+len(ids)/4)) {
+	for _, r := range x.relate(min(maxRows-len(ids)-1, 4+len(ids)+len(ids)/4)) {
 		text := r.text
 		if text == "" {
 			text = cut(oneLine(x.sents[r.sent].text), maxDescribed)

@@ -98,18 +98,15 @@ func (x *extraction) relate(room int) []relation {
 }
 
 // worthRelating reports whether a pair says something: concepts must meet
-// twice, and a name and a concept that meet once must be close.
+// twice, and names that meet once must be close.
 func (x *extraction) worthRelating(r *relation) bool {
 	if r.sents >= 2 || r.text != "" || x.lang >= chinese {
 		return true
 	}
-	switch x.named(r.a) + x.named(r.b) {
-	case 0:
+	if x.named(r.a)+x.named(r.b) == 0 {
 		return x.admitted(r.a) && x.admitted(r.b) && r.plain
-	case 1:
-		return r.plain
 	}
-	return true
+	return r.plain
 }
 
 // admitted reports whether a concept has evidence of its own.
