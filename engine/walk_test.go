@@ -229,3 +229,24 @@ func TestNothingIsMatchedWhereNothingIsWanted(t *testing.T) {
 		}
 	}
 }
+
+// Of two matches, the entity that five passages mention gets at most half a fifth
+// of what the one gets that stands in a single passage, or twice a fifth if it
+// matches better.
+func TestWalkStartsFromWhatIsSpecific(t *testing.T) {
+	db := opened(t, "store", testOptions(&fakeModel{}))
+	docs := []Document{doc("rare", "@e|Alpha Rare|thing|Something.")}
+	for i := range 5 {
+		docs = append(docs, doc(fmt.Sprint("common ", i), "@e|Alpha Common|thing|Something."))
+	}
+	inserted(t, db, docs...)
+	r := retrieved(t, db, Query{Text: "alpha", Mode: Walk, Match: MatchLexical, Explain: true,
+		Walk: WalkOptions{Relations: -1, Passages: -1, Onward: 1e-9}})
+	mass := make(map[string]float64)
+	for _, c := range r.Explain.Entities.Candidates {
+		mass[c.Name] = c.Walk
+	}
+	if share := mass["Alpha Common"] / mass["Alpha Rare"]; len(mass) != 2 || !(share > 0.09 && share < 0.41) {
+		t.Errorf("common has %v of what rare has: %v", share, mass)
+	}
+}
