@@ -22,8 +22,9 @@
 // # Matching
 //
 // Keywords and questions find entities, relations and passages by vectors and by
-// words, BM25 over postings that the store keeps; the two rankings are merged by
-// reciprocal rank (1/(60+rank), Cormack et al. 2009), and an entity that a
+// words, BM25 over postings that the store keeps. The best of both are ranked by
+// the part of the words' weight that their text has plus a quarter of their cosine
+// (a convex combination of bounded scores, Bruch et al. 2023), and an entity that a
 // low-level keyword names, but for case, width and punctuation, comes before all
 // others. Query.Match asks for one of the two instead: [MatchVectors] is LightRAG's way, and
 // [MatchLexical] embeds nothing. An embedder that cannot be reached costs a

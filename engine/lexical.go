@@ -85,57 +85,30 @@ func (f *filter) lets(kind format.Kind) func(owner uint32) bool {
 	return nil
 }
 
-// rrfConstant is that of reciprocal rank fusion (G. Cormack, C. Clarke, S. Buettcher,
-// Reciprocal Rank Fusion outperforms Condorcet and individual Rank Learning
-// Methods, SIGIR 2009, section 2).
-const rrfConstant = 60
+// cosineWeight is what the cosine of an owner weighs beside the part of the words'
+// weight that its text has. Both have fixed bounds, so that a word that says little
+// does not become a perfect match where nothing better is found: a convex
+// combination of scores with theoretical bounds (S. Bruch, S. Gai, A. Ingber, An
+// Analysis of Fusion Functions for Hybrid Retrieval, ACM TOIS 2023, section 4).
+// Package bench/quality lists what else was tried.
+const cosineWeight = 0.25
 
-// place is the rank of an owner in a ranking, beginning at 1. Owners of one score
-// have one rank, so that it does not depend on their ids.
-type place struct {
-	id   uint32
-	rank int
-}
-
-// places ranks n owners that are in the order of their scores.
-func places(n int, id func(i int) uint32, same func(i, j int) bool) []place {
-	out := make([]place, n)
-	for i := range out {
-		out[i] = place{id(i), i + 1}
-		if i > 0 && same(i-1, i) {
-			out[i].rank = out[i-1].rank
-		}
-	}
-	return out
-}
-
-// standing is an owner and what it got by reciprocal rank fusion.
+// standing is an owner and the part of the words' weight that its text has.
 type standing struct {
 	id    uint32
-	score float64
+	share float64
 }
 
-// fuse merges rankings: an owner gets 1/(60+rank) of each ranking that has it. The
-// owners come by ascending id.
-func fuse(rankings ...[]place) []standing {
-	n := 0
-	for _, r := range rankings {
-		n += len(r)
+// standings returns the owners of both rankings, each once, by ascending id. Of
+// those that were found by words the share is known; most is what no score exceeds.
+func standings(near []hit, found []lexical.Hit, most float64) []standing {
+	all := make([]standing, 0, len(near)+len(found))
+	for _, h := range found {
+		all = append(all, standing{h.Owner, h.Score / most})
 	}
-	all := make([]standing, 0, n)
-	for _, r := range rankings {
-		for _, p := range r {
-			all = append(all, standing{p.id, 1 / float64(rrfConstant+p.rank)})
-		}
+	for _, h := range near {
+		all = append(all, standing{id: h.id})
 	}
 	slices.SortStableFunc(all, func(a, b standing) int { return cmp.Compare(a.id, b.id) })
-	out := all[:0]
-	for _, x := range all {
-		if n := len(out); n > 0 && out[n-1].id == x.id {
-			out[n-1].score += x.score
-		} else {
-			out = append(out, x)
-		}
-	}
-	return out
+	return slices.CompactFunc(all, func(a, b standing) bool { return a.id == b.id }) // keeps the first
 }

@@ -13,9 +13,10 @@ import (
 type Match uint8
 
 const (
-	// MatchFused ranks by vectors and by words, and merges the two rankings by
-	// reciprocal rank. Entities that a low-level keyword names come first. If the
-	// embedder fails, words alone decide, and Result.Warnings says so.
+	// MatchFused takes what is best by vectors and what is best by words, and ranks
+	// it by the part of the words' weight that a text has plus a quarter of its
+	// cosine. Entities that a low-level keyword names come first. If the embedder
+	// fails, words alone decide, and Result.Warnings says so.
 	MatchFused Match = iota
 	// MatchVectors ranks by vectors alone, as LightRAG does.
 	MatchVectors
@@ -106,6 +107,7 @@ func (s *search) most(kind format.Kind) int {
 type rankings struct {
 	near  []hit         // by (cosine descending, id)
 	found []lexical.Hit // by (BM25 descending, id)
+	most  float64       // what no BM25 score of found exceeds
 	named []uint32      // entities that are low-level keywords
 	terms []string      // of the text
 }
@@ -127,6 +129,10 @@ func (s *search) rank(kind format.Kind, text string, vec []float32, k int) (r ra
 	if r.found, err = s.lexical(kind, r.terms, k); err != nil {
 		return r, err
 	}
+	if len(r.found) > 0 {
+		owners, _ := s.view.LexicalStats(kind)
+		r.most = lexical.Most(owners, s.words.lists)
+	}
 	if kind == format.KindEntity {
 		r.named, err = s.named(s.low, r.terms)
 	}
@@ -142,36 +148,34 @@ func (s *search) matched(kind format.Kind, text string, vec []float32, k int) ([
 	}
 	hits := r.near
 	if s.q.Match != MatchVectors {
-		hits = s.fused(kind, vec, r.near, r.found, r.named, k)
+		hits = s.fused(kind, vec, &r, k)
 	}
 	s.explainMatch(kind, r.terms, r.near, r.found, r.named, hits)
 	return hits, nil
 }
 
-// fused merges what was found by vector and by words, behind what is named, by
-// (reciprocal ranks, cosine, id). All get the cosine of their vector, if they have
-// one.
-func (s *search) fused(kind format.Kind, vec []float32, near []hit, found []lexical.Hit, named []uint32, k int) []hit {
-	all := fuse(
-		places(len(near), func(i int) uint32 { return near[i].id }, func(i, j int) bool { return near[i].score == near[j].score }),
-		places(len(found), func(i int) uint32 { return found[i].Owner }, func(i, j int) bool { return found[i].Score == found[j].Score }),
-	)
+// fused ranks what was found by vector and by words, behind what is named, by
+// (share of the words' weight + cosineWeight x cosine, cosine, id). All get the
+// cosine of their vector, if they have one.
+func (s *search) fused(kind format.Kind, vec []float32, r *rankings, k int) []hit {
 	cosine := func(id uint32) float32 { return s.cosine(kind, id, vec) }
 	type candidate struct {
 		hit
 		fused float64
 	}
+	all := standings(r.near, r.found, r.most)
 	list := make([]candidate, 0, len(all))
 	for _, x := range all {
-		if !slices.Contains(named, x.id) {
-			list = append(list, candidate{hit{x.id, cosine(x.id)}, x.score})
+		if !slices.Contains(r.named, x.id) {
+			h := hit{x.id, cosine(x.id)}
+			list = append(list, candidate{h, x.share + float64(cosineWeight*float64(h.score))})
 		}
 	}
 	slices.SortFunc(list, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(b.fused, a.fused), cmp.Compare(b.score, a.score), cmp.Compare(a.id, b.id))
 	})
-	hits := make([]hit, 0, min(k, len(named)+len(list)))
-	for _, id := range named[:min(k, len(named))] {
+	hits := make([]hit, 0, min(k, len(r.named)+len(list)))
+	for _, id := range r.named[:min(k, len(r.named))] {
 		hits = append(hits, hit{id, cosine(id)})
 	}
 	for _, c := range list[:min(k-len(hits), len(list))] {

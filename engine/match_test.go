@@ -16,21 +16,15 @@ import (
 	"github.com/lightctl/lightrag/llm"
 )
 
-// Ranks 1, 2, 3 are worth 1/61, 1/62, 1/63; a shared rank counts once for each.
-func TestReciprocalRankFusion(t *testing.T) {
-	a := []place{{7, 1}, {3, 2}, {9, 3}}
-	b := []place{{9, 1}, {4, 1}, {3, 3}}
-	got := fuse(a, b)
-	want := []standing{{3, 1./62 + 1./63}, {4, 1. / 61}, {7, 1. / 61}, {9, 1./63 + 1./61}}
-	if !slices.Equal(got, want) {
+// Of what both rankings have, the words' share counts, once.
+func TestStandings(t *testing.T) {
+	near := []hit{{7, 0.9}, {3, 0.5}, {9, 0.4}}
+	found := []lexical.Hit{{Owner: 9, Score: 6}, {Owner: 4, Score: 3}, {Owner: 3, Score: 2}}
+	got := standings(near, found, 8)
+	if want := []standing{{3, 0.25}, {4, 0.375}, {7, 0}, {9, 0.75}}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	scores := []float64{5, 3, 3, 1}
-	ranks := places(4, func(i int) uint32 { return uint32(10 + i) }, func(i, j int) bool { return scores[i] == scores[j] })
-	if want := []place{{10, 1}, {11, 2}, {12, 2}, {13, 4}}; !slices.Equal(ranks, want) {
-		t.Errorf("%v, want %v", ranks, want)
-	}
-	if got := fuse(nil, nil); len(got) != 0 {
+	if got := standings(nil, nil, 0); len(got) != 0 {
 		t.Errorf("of nothing: %v", got)
 	}
 }

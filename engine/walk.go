@@ -253,3 +253,22 @@ func scores(hits []hit) map[uint32]float32 {
 	}
 	return m
 }
+
+// place is the rank of an owner in a ranking, beginning at 1. Owners of one score
+// have one rank, so that it does not depend on their ids.
+type place struct {
+	id   uint32
+	rank int
+}
+
+// places ranks n owners that are in the order of their scores.
+func places(n int, id func(i int) uint32, same func(i, j int) bool) []place {
+	out := make([]place, n)
+	for i := range out {
+		out[i] = place{id(i), i + 1}
+		if i > 0 && same(i-1, i) {
+			out[i].rank = out[i-1].rank
+		}
+	}
+	return out
+}

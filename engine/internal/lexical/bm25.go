@@ -138,6 +138,17 @@ func (r *Ranker) begin(lists []List, c *Collection) {
 	}
 }
 
+// Most returns what no score of the lists exceeds: that of a text of no length
+// that holds nothing but their terms. Terms without a list in use weigh nothing.
+func Most(owners uint64, lists []List) (most float64) {
+	for _, l := range lists {
+		if n := len(l.Owners); n > 0 {
+			most += float64((K1 + 1) * IDF(owners, n))
+		}
+	}
+	return most
+}
+
 // IDF returns the weight of a term that n of so many owners have.
 func IDF(owners uint64, n int) float64 {
 	rest := max(float64(owners)-float64(n), 0)
