@@ -42,15 +42,16 @@ type matchNote struct {
 	of   map[uint32]MatchRanks
 }
 
-// explainMatch notes what was found. The lists of s.words must be those of terms.
-func (s *search) explainMatch(kind format.Kind, terms []string, near []hit, found []lexical.Hit, named []uint32, hits []hit) {
+// explainMatch notes what was found, and what of it is among the hits. The lists of
+// s.words must be those of its terms.
+func (s *search) explainMatch(kind format.Kind, from *rankings, hits []hit) {
 	if !s.q.Explain {
 		return
 	}
-	m := &matchNote{near: len(near), of: make(map[uint32]MatchRanks)}
-	m.Named, m.ByVectors, m.ByWords = len(named), len(near), len(found)
+	m := &matchNote{near: len(from.near), of: make(map[uint32]MatchRanks)}
+	m.Named, m.ByVectors, m.ByWords = len(from.named), len(from.near), len(from.found)
 	owners, _ := s.view.LexicalStats(kind)
-	for i, t := range terms {
+	for i, t := range from.terms {
 		x := TermExplained{Term: t, Owners: len(s.words.lists[i].Owners)}
 		if x.Owners > 0 {
 			x.Weight = lexical.IDF(owners, x.Owners)
@@ -62,16 +63,16 @@ func (s *search) explainMatch(kind format.Kind, terms []string, near []hit, foun
 		change(&r)
 		m.of[id] = r
 	}
-	for _, id := range named {
+	for _, id := range from.named {
 		note(id, func(r *MatchRanks) { r.Named = true })
 	}
-	for i, h := range near {
+	for i, h := range from.near {
 		note(h.id, func(r *MatchRanks) { r.VectorRank = i + 1 })
 	}
-	for i, h := range found {
+	for i, h := range from.found {
 		note(h.Owner, func(r *MatchRanks) {
 			r.LexicalRank, r.Lexical = i+1, h.Score
-			for j, t := range terms {
+			for j, t := range from.terms {
 				if _, ok := slices.BinarySearch(s.words.lists[j].Owners, h.Owner); ok {
 					r.Terms = append(r.Terms, t)
 				}

@@ -150,7 +150,7 @@ func (s *search) matched(kind format.Kind, text string, vec []float32, k int) ([
 	if s.q.Match != MatchVectors {
 		hits = s.fused(kind, vec, &r, k)
 	}
-	s.explainMatch(kind, r.terms, r.near, r.found, r.named, hits)
+	s.explainMatch(kind, &r, hits)
 	return hits, nil
 }
 
@@ -158,7 +158,6 @@ func (s *search) matched(kind format.Kind, text string, vec []float32, k int) ([
 // (share of the words' weight + cosineWeight x cosine, cosine, id). All get the
 // cosine of their vector, if they have one.
 func (s *search) fused(kind format.Kind, vec []float32, r *rankings, k int) []hit {
-	cosine := func(id uint32) float32 { return s.cosine(kind, id, vec) }
 	type candidate struct {
 		hit
 		fused float64
@@ -167,7 +166,7 @@ func (s *search) fused(kind format.Kind, vec []float32, r *rankings, k int) []hi
 	list := make([]candidate, 0, len(all))
 	for _, x := range all {
 		if !slices.Contains(r.named, x.id) {
-			h := hit{x.id, cosine(x.id)}
+			h := hit{x.id, s.cosine(kind, x.id, vec)}
 			list = append(list, candidate{h, x.share + float64(cosineWeight*float64(h.score))})
 		}
 	}
@@ -176,7 +175,7 @@ func (s *search) fused(kind format.Kind, vec []float32, r *rankings, k int) []hi
 	})
 	hits := make([]hit, 0, min(k, len(r.named)+len(list)))
 	for _, id := range r.named[:min(k, len(r.named))] {
-		hits = append(hits, hit{id, cosine(id)})
+		hits = append(hits, hit{id, s.cosine(kind, id, vec)})
 	}
 	for _, c := range list[:min(k-len(hits), len(list))] {
 		hits = append(hits, c.hit)

@@ -118,9 +118,8 @@ func (s *search) matchStarts() (err error) {
 }
 
 // starts takes the best of each ranking by itself: the first weighs 1, the second
-// 1/2, the third 1/3, and who is in two rankings has the sum. Reciprocal ranks as
-// fused adds them are so much alike that two places at the end of both rankings
-// outweigh the first place of one; a walk starts from too few for that.
+// 1/2, the third 1/3, and who is in two rankings has the sum. Neither may crowd out
+// the other: a walk starts from few, and what only one of them finds leads elsewhere.
 func (s *search) starts(kind format.Kind, text string, vec []float32) ([]hit, error) {
 	r, err := s.rank(kind, text, vec, s.most(kind))
 	if err != nil {
@@ -148,13 +147,13 @@ func (s *search) starts(kind format.Kind, text string, vec []float32) ([]hit, er
 		hits[i] = list[i].hit
 	}
 	s.walked.from[kind-1] = list
-	s.explainMatch(kind, r.terms, r.near, r.found, r.named, hits)
+	s.explainMatch(kind, &r, hits)
 	return hits, nil
 }
 
 // seed puts mass on what the walk starts from, by its weight. A relation gives its
-// weight to each of its two ends. An entity that many passages mention says less about which of them is meant: its
-// weight is divided by their number.
+// weight to each of its two ends. An entity that many passages mention says less
+// about which of them is meant: its weight is divided by their number.
 func (s *search) seed(p *pusher) {
 	var list []pushNode // mass only
 	add := func(kind format.Kind, id uint32, weight float64) {
