@@ -29,6 +29,51 @@ func TestStandings(t *testing.T) {
 	}
 }
 
+// A cosine outweighs a quarter of itself in the words' share, and no more.
+func TestFusedWeighsWordsAndVectors(t *testing.T) {
+	db, _ := planets(t, nil)
+	q := Query{Text: "x"}
+	if err := q.normalise(); err != nil {
+		t.Fatal(err)
+	}
+	s, err := db.newSearch(&q, new(Result))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.close()
+	vecs, err := db.embed(t.Context(), []string{"Mars is a red desert."}, llm.PurposeQuery)
+	if err != nil {
+		t.Fatal(err)
+	}
+	vec := unit(vecs[0])
+	near, err := db.index.search(s.view, format.KindEntity, vec, 2, -2, nil)
+	if err != nil || len(near) != 2 {
+		t.Fatalf("%v, %v", near, err)
+	}
+	first, second := near[0].id, near[1].id
+	ahead := float64(near[0].score - near[1].score)
+	if ahead < 0.01 {
+		t.Fatalf("cosines %v are too near each other", near)
+	}
+	for _, c := range []struct {
+		share float64 // by which the second is ahead in words
+		want  []uint32
+	}{{0.9 * ahead / 4, []uint32{first, second}}, {1.1 * ahead / 4, []uint32{second, first}}} {
+		r := rankings{near: near, most: 10, found: []lexical.Hit{{Owner: second, Score: 10 * (0.1 + c.share)}, {Owner: first, Score: 1}}}
+		var got []uint32
+		for _, h := range s.fused(format.KindEntity, vec, &r, 2) {
+			got = append(got, h.id)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("second ahead by %.4f in words, first by %.4f in cosine: %v, want %v", c.share, ahead, got, c.want)
+		}
+		r.named = []uint32{second}
+		if hits := s.fused(format.KindEntity, vec, &r, 1); len(hits) != 1 || hits[0].id != second {
+			t.Errorf("named: %v", hits)
+		}
+	}
+}
+
 func TestParseMatch(t *testing.T) {
 	for _, m := range []Match{MatchFused, MatchVectors, MatchLexical} {
 		if got, err := ParseMatch(m.String()); err != nil || got != m {
