@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/lightctl/lightrag/engine/internal/lexical"
@@ -93,13 +94,12 @@ func TestParseMatch(t *testing.T) {
 }
 
 // opaque is an embedder that tells all texts apart and finds none like another.
-type opaque struct{ calls, texts int }
+type opaque struct{ texts atomic.Int64 }
 
 func (o *opaque) Info() llm.EmbedderInfo { return llm.EmbedderInfo{Name: "opaque", Dim: 64} }
 
 func (o *opaque) Embed(_ context.Context, texts []string, _ llm.Purpose) ([][]float32, error) {
-	o.calls++
-	o.texts += len(texts)
+	o.texts.Add(int64(len(texts)))
 	out := make([][]float32, len(texts))
 	for i, t := range texts {
 		r := rand.New(rand.NewPCG(uint64(len(t)), uint64(len(t))*7919+uint64(t[0])))
@@ -113,12 +113,12 @@ func (o *opaque) Embed(_ context.Context, texts []string, _ llm.Purpose) ([][]fl
 func TestWordsFindWhatVectorsDoNot(t *testing.T) {
 	e := &opaque{}
 	db, _ := planets(t, func(o *Options) { o.Embedder = e })
-	before := e.texts
+	before := e.texts.Load()
 	for _, mode := range []Mode{Naive, Local, Global, Hybrid, Mix} {
 		q := Query{Text: "What is the hot greenhouse?", Mode: mode, LowLevel: []string{"red desert"}, HighLevel: []string{"ellipse"}, Match: MatchLexical}
 		r := retrieved(t, db, q)
-		if e.texts != before {
-			t.Fatalf("%s: %d texts embedded", mode, e.texts-before)
+		if n := e.texts.Load() - before; n != 0 {
+			t.Fatalf("%s: %d texts embedded", mode, n)
 		}
 		if uses := mode == Local || mode == Hybrid || mode == Mix; uses && (len(r.Entities) == 0 || r.Entities[0].Name != "Mars") {
 			t.Errorf("%s: entities %v", mode, names(r))
@@ -135,14 +135,14 @@ func TestWordsFindWhatVectorsDoNot(t *testing.T) {
 			}
 		}
 		q.Match = MatchVectors
-		if r := retrieved(t, db, q); e.texts == before || mode != Global && r.Found && len(r.Entities) > 0 && r.Entities[0].Name == "Mars" {
+		if r := retrieved(t, db, q); e.texts.Load() == before || mode != Global && r.Found && len(r.Entities) > 0 && r.Entities[0].Name == "Mars" {
 			t.Errorf("%s: vectors find %v", mode, names(r))
 		}
 		q.Match = MatchFused
 		if r := retrieved(t, db, q); mode == Local && (names(r)[0] != "Mars" || r.Entities[0].Score == 0) {
 			t.Errorf("%s: fused finds %+v", mode, r.Entities)
 		}
-		before = e.texts
+		before = e.texts.Load()
 	}
 	// Of words that no text holds, and of words without meaning, nothing is found.
 	for _, text := range []string{"zyx", "what is the of"} {
