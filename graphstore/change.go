@@ -322,7 +322,8 @@ func (d *deriver) describe(c *change, n *derived, old map[summaryKey]*storedSumm
 			col.items = []item{{col.implied.key, fallback}}
 		}
 	}
-	return d.policy.tree(col.items, d.measure, func(key summaryKey, input [32]byte) (string, bool, error) {
+	most := int(n.agg.Tokens) // those that MaxSources leaves out are counted too
+	return d.policy.tree(col.items, most, d.measure, func(key summaryKey, input [32]byte) (string, bool, error) {
 		for i := range c.summaries {
 			if j := &c.summaries[i].Job; j.Level == key.level && j.First == key.first && j.Input == input {
 				n.newSummary = append(n.newSummary, c.summaries[i])

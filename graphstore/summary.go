@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
-	"strings"
 
 	"github.com/lightctl/lightrag/format"
 )
@@ -54,24 +53,26 @@ type summaries struct {
 	jobs    []SummaryJob           // missing ones of the lowest level that misses any
 }
 
-// tree builds the tree of items. lookup returns the text of a summary if it is
-// there and has that input. The caller fills in whom the jobs are for.
-func (p SummaryPolicy) tree(items []item, m Measurer, lookup func(summaryKey, [32]byte) (string, bool, error)) (summaries, error) {
-	if p.Fragments == 0 || len(items) < groupMin {
+// tree builds the tree of items, which have at most most tokens together.
+// lookup returns the text of a summary if it is there and has that input. The
+// caller fills in whom the jobs are for.
+func (p SummaryPolicy) tree(items []item, most int, m Measurer, lookup func(summaryKey, [32]byte) (string, bool, error)) (summaries, error) {
+	if p.Fragments == 0 || len(items) < groupMin || len(items) < p.Fragments && most < p.Tokens {
 		return summaries{text: joined(items)}, nil
 	}
 	level := make([]node, len(items))
 	for i, it := range items {
 		level[i] = node{first: it.key, last: it.key, text: it.text, known: true, tokens: -1}
 	}
-	if !p.full(level, m) {
+	if !p.full(level, most, m) {
 		return summaries{text: joined(items)}, nil
 	}
+	leaves := level
 	for i := range level {
 		level[i].id = sha256.Sum256([]byte(level[i].text))
 	}
 	s := summaries{wanted: make(map[summaryKey]covered)}
-	for n := uint8(0); p.full(level, m); n++ {
+	for n := uint8(0); p.full(level, most, m); n++ {
 		next := make([]node, 0, len(level)/groupMin+1)
 		for len(level) > 0 {
 			run := level[:runLength(level)]
@@ -89,7 +90,7 @@ func (p SummaryPolicy) tree(items []item, m Measurer, lookup func(summaryKey, [3
 		level = next
 	}
 	if s.pending {
-		s.text = p.standIn(items, m)
+		s.text = joined(items[:p.standIn(leaves, most, m)])
 		return s, nil
 	}
 	texts := make([]item, len(level))
@@ -100,13 +101,16 @@ func (p SummaryPolicy) tree(items []item, m Measurer, lookup func(summaryKey, [3
 	return s, nil
 }
 
-// full says whether a level is to be summarised.
-func (p SummaryPolicy) full(level []node, m Measurer) bool {
-	if len(level) < groupMin {
+// full says whether a level is to be summarised. An item of a higher level
+// never counts for more than its descriptions, which have most tokens together.
+func (p SummaryPolicy) full(level []node, most int, m Measurer) bool {
+	switch {
+	case len(level) < groupMin:
 		return false
-	}
-	if len(level) >= p.Fragments {
+	case len(level) >= p.Fragments:
 		return true
+	case most < p.Tokens:
+		return false
 	}
 	total := 0
 	for i := range level {
@@ -118,7 +122,7 @@ func (p SummaryPolicy) full(level []node, m Measurer) bool {
 }
 
 // count returns the tokens of an item. Most levels are full by the number of
-// their items, so that most items are never counted.
+// their items or hold few tokens altogether, so that most items are never counted.
 func (p SummaryPolicy) count(nd *node, m Measurer) int {
 	switch {
 	case nd.tokens >= 0:
@@ -183,22 +187,19 @@ func inputOf(run []node) (sum [32]byte) {
 	return sum
 }
 
-// standIn returns the descriptions that stand for a summary which is still to
+// standIn returns how many descriptions stand for a summary which is still to
 // be made: as many as fit into Join tokens, at least one.
-func (p SummaryPolicy) standIn(items []item, m Measurer) string {
-	var b strings.Builder
-	total := 0
-	for i, it := range items {
-		total += m.Tokens(it.text)
-		if i > 0 {
-			if total > p.Join {
-				break
-			}
-			b.WriteString(Separator)
-		}
-		b.WriteString(it.text)
+func (p SummaryPolicy) standIn(leaves []node, most int, m Measurer) int {
+	if most <= p.Join {
+		return len(leaves)
 	}
-	return b.String()
+	total := 0
+	for i := range leaves {
+		if total += p.count(&leaves[i], m); total > p.Join && i > 0 {
+			return i
+		}
+	}
+	return len(leaves)
 }
 
 // summaryRow is the row that answers a job.

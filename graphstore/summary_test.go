@@ -17,7 +17,7 @@ import (
 func grown(t tb, p SummaryPolicy, items []item, store map[string]string) (text string, made int) {
 	t.Helper()
 	for round := 0; ; round++ {
-		s, err := p.tree(items, runeMeasurer{}, func(k summaryKey, input [32]byte) (string, bool, error) {
+		s, err := p.tree(items, tokensOf(items), runeMeasurer{}, func(k summaryKey, input [32]byte) (string, bool, error) {
 			text, ok := store[fmt.Sprint(k, input)]
 			return text, ok, nil
 		})
@@ -39,6 +39,13 @@ func grown(t tb, p SummaryPolicy, items []item, store map[string]string) (text s
 			made++
 		}
 	}
+}
+
+func tokensOf(items []item) (n int) {
+	for i := range items {
+		n += runeMeasurer{}.Tokens(items[i].text)
+	}
+	return n
 }
 
 func numbered(n int) []item {
@@ -68,7 +75,7 @@ func TestOneMoreDescriptionRemakesOneRunOfEachLevel(t *testing.T) {
 func TestShapeOfTheTreeDoesNotDependOnWhatModelsWrite(t *testing.T) {
 	p := SummaryPolicy{Fragments: 8, Tokens: 1200, Join: 1200}
 	shape := func(answer string) map[summaryKey]covered {
-		s, err := p.tree(numbered(120), runeMeasurer{}, func(summaryKey, [32]byte) (string, bool, error) { return answer, true, nil })
+		s, err := p.tree(numbered(120), tokensOf(numbered(120)), runeMeasurer{}, func(summaryKey, [32]byte) (string, bool, error) { return answer, true, nil })
 		if err != nil || s.pending {
 			t.Fatal(s.pending, err)
 		}
@@ -101,7 +108,7 @@ func TestPolicyDecidesWhenToSummarise(t *testing.T) {
 				items = append(items, item{FragmentKey{Index: uint16(i)}, text})
 			}
 			o := Options{Summary: c.policy}.withDefaults()
-			s, err := o.Summary.tree(items, runeMeasurer{}, func(summaryKey, [32]byte) (string, bool, error) { return "", false, nil })
+			s, err := o.Summary.tree(items, tokensOf(items), runeMeasurer{}, func(summaryKey, [32]byte) (string, bool, error) { return "", false, nil })
 			want := c.want
 			if want == "" {
 				want = strings.Join(c.texts, Separator)
