@@ -157,7 +157,7 @@ func (fields) Terms(text string, yield func(term []byte)) {
 	var buf [64]byte
 	for len(text) > 0 {
 		word := text
-		if i := strings.IndexByte(text, ' '); i >= 0 {
+		if i := strings.IndexAny(text, " \n"); i >= 0 {
 			word, text = text[:i], text[i+1:]
 		} else {
 			text = ""

@@ -3,6 +3,7 @@ package graphstore
 import (
 	"bytes"
 	"hash/maphash"
+	"strings"
 	"sync"
 
 	"github.com/lightctl/lightrag/format"
@@ -18,7 +19,8 @@ type Analyzer interface {
 	Name() string
 	// Terms calls yield for every occurrence of every term, in order. The term
 	// is only lent. A term that is empty, longer than format.MaxTermBytes or
-	// holds a NUL is left out.
+	// holds a NUL is left out. The terms of a text are those of its lines, one
+	// after the other: what two texts share is only cut once.
 	Terms(text string, yield func(term []byte))
 }
 
@@ -55,20 +57,47 @@ func (x *lexer) edits(old, now string) []termEdit {
 	}
 	defer x.pool.Put(t)
 	t.reset()
+	head, tail := sharedLines(old, now)
+	mid := [2]string{old[head : len(old)-tail], now[head : len(now)-tail]}
 	for t.side = range 2 {
-		x.analyzer.Terms([2]string{old, now}[t.side], t.add)
+		x.analyzer.Terms(mid[t.side], t.add)
+	}
+	if len(t.list) > 0 {
+		x.analyzer.Terms(now[:head], t.both)
+		x.analyzer.Terms(now[len(now)-tail:], t.both)
 	}
 	return t.edits()
 }
 
-// validTerm says whether a term can be part of a key.
-func validTerm[T string | []byte](term T) bool {
-	for i := range len(term) {
-		if term[i] == 0 {
-			return false
-		}
+// sharedLines returns how many bytes two texts share in whole lines, at their
+// beginning and, of the rest, at their end: a record mostly gains or loses a
+// line.
+func sharedLines(a, b string) (head, tail int) {
+	for head < len(a) && head < len(b) && a[head] == b[head] {
+		head++
 	}
-	return len(term) > 0 && len(term) <= format.MaxTermBytes
+	ends := func(s string) bool { return head == len(s) || s[head] == '\n' }
+	if !ends(a) || !ends(b) {
+		head = strings.LastIndexByte(a[:head], '\n') + 1
+	}
+	a, b = a[head:], b[head:]
+	for tail < len(a) && tail < len(b) && a[len(a)-1-tail] == b[len(b)-1-tail] {
+		tail++
+	}
+	begins := func(s string) bool { return tail == len(s) || s[len(s)-1-tail] == '\n' }
+	if begins(a) && begins(b) {
+		return head, tail
+	}
+	shared := a[len(a)-tail:]
+	if i := strings.IndexByte(shared, '\n'); i >= 0 {
+		return head, tail - i
+	}
+	return head, 0
+}
+
+// validTerm says whether a term can be part of a key.
+func validTerm(term []byte) bool {
+	return len(term) > 0 && len(term) <= format.MaxTermBytes && bytes.IndexByte(term, 0) < 0
 }
 
 // termTable counts the terms of two texts. It is a hash table whose entries
@@ -77,6 +106,7 @@ func validTerm[T string | []byte](term T) bool {
 type termTable struct {
 	seed  maphash.Seed
 	add   func(term []byte) // t.count
+	both  func(term []byte) // t.countBoth
 	side  int               // 0: of the old text, 1: of the new one
 	turn  uint32            // slots of other turns are free
 	slots []termSlot        // a power of two
@@ -94,7 +124,7 @@ type countedTerm struct {
 
 func newTermTable(seed maphash.Seed) *termTable {
 	t := &termTable{seed: seed, slots: make([]termSlot, 1<<10)}
-	t.add = t.count
+	t.add, t.both = t.count, t.countBoth
 	return t
 }
 
@@ -122,6 +152,16 @@ func (t *termTable) count(term []byte) {
 	t.list, t.text = append(t.list, c), append(t.text, term...)
 	if 2*len(t.list) > len(t.slots) {
 		t.rehash()
+	}
+}
+
+// countBoth counts a term that stands in what both texts share, if it also
+// stands elsewhere in one: another is no difference.
+func (t *termTable) countBoth(term []byte) {
+	if slot := t.slot(maphash.Bytes(t.seed, term), term); slot.turn == t.turn {
+		c := &t.list[slot.at]
+		c.n[0]++
+		c.n[1]++
 	}
 }
 

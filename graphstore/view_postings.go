@@ -43,7 +43,7 @@ func (v *View) Postings(kind Kind, terms []string, lists []PostingList) ([]Posti
 
 // postings appends those of a term to list.
 func (r *rows) postings(kind Kind, term string, list *PostingList) error {
-	if !validTerm(term) {
+	if !validTerm([]byte(term)) {
 		return nil
 	}
 	it, err := r.iter(format.TablePostings)

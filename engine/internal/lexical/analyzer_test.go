@@ -139,7 +139,7 @@ func FuzzTerms(f *testing.F) {
 	for _, text := range sample {
 		f.Add(text)
 	}
-	for _, text := range []string{"\u0300a", "a'\u0301b", "C++", "가-", "1,000,000", "ﷺ", "\xf0\x9f", "a\u200db", strings.Repeat("ﷺ", 9)} {
+	for _, text := range []string{"\u0300a", "a'\u0301b", "C++", "가-", "1,000,000", "ﷺ", "\xf0\x9f", "a\u200db", "C\n++ 1,\n000 a-\nb 서\n울", strings.Repeat("ﷺ", 9)} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -160,6 +160,13 @@ func FuzzTerms(f *testing.F) {
 		})
 		if !slices.Equal(got, byRun) {
 			t.Errorf("%q gives %q, its runs %q", text, got, byRun)
+		}
+		var byLine []string
+		for line := range strings.SplitSeq(text, "\n") {
+			byLine = append(byLine, terms(line)...)
+		}
+		if !slices.Equal(got, byLine) {
+			t.Errorf("%q gives %q, its lines %q", text, got, byLine)
 		}
 		query := QueryTerms(nil, text)
 		if len(text) <= maxQuery && len(got) > 0 && len(query) == 0 {
