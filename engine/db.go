@@ -34,6 +34,9 @@ type DB struct {
 
 	calls      chan struct{} // model calls for documents in flight
 	refreshing chan struct{} // held by the one refresher
+	// unrefreshed counts the chunks that runs have committed since all that was
+	// stale was refreshed.
+	unrefreshed atomic.Int64
 
 	mu      sync.Mutex
 	claims  map[format.DocID]*claim

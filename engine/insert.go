@@ -19,7 +19,7 @@ import (
 
 const (
 	maxIDBytes    = 1024
-	registerDocs  = 256     // documents made durable by one commit, and between two refreshes
+	registerDocs  = 256     // documents made durable by one commit
 	registerBytes = 4 << 20 // or this much text
 )
 
@@ -33,6 +33,20 @@ const (
 // when the call as a whole could not go on: the context ended, the store
 // failed, the model refused the key.
 func (db *DB) Insert(ctx context.Context, docs ...Document) (*Report, error) {
+	return db.insert(ctx, docs, false)
+}
+
+// InsertPart is Insert for all calls but the last of a run that brings more
+// than one call should hold: what it makes stale is left to the Insert, Resume or
+// Refresh that ends the run, or to the part with which the store has doubled.
+// Until then searches find an owner that has changed by the vector that it had,
+// and a description waits for its summary; what is new has both at once. The
+// next call makes good what a run leaves stale that does not come to its end.
+func (db *DB) InsertPart(ctx context.Context, docs ...Document) (*Report, error) {
+	return db.insert(ctx, docs, true)
+}
+
+func (db *DB) insert(ctx context.Context, docs []Document, part bool) (*Report, error) {
 	if err := db.begin(true); err != nil {
 		return nil, err
 	}
@@ -54,7 +68,8 @@ func (db *DB) Insert(ctx context.Context, docs ...Document) (*Report, error) {
 
 	run := db.newRun(ctx, "insert")
 	defer run.stop()
-	if run.single = len(docs) == 1; !run.single {
+	run.part = part
+	if run.single = len(docs) == 1 && !part; !run.single {
 		defer db.index.hurry()()
 	}
 	run.progress.Documents = len(docs)

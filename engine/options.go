@@ -106,11 +106,12 @@ type Options struct {
 
 	Storage Storage
 
-	now        func() time.Time // tests
-	exactBelow int              // tests: vectors of a kind up to which they are not linked
-	saveEvery  int              // tests: vectors of a kind linked until it is saved
-	freshIndex bool             // the index files are not read, the postings are made anew
-	stagePage  int              // tests: vectors that ReEmbed writes ahead at a time
+	now          func() time.Time // tests
+	exactBelow   int              // tests: vectors of a kind up to which they are not linked
+	saveEvery    int              // tests: vectors of a kind linked until it is saved
+	refreshEvery int              // tests: chunks from which a run refreshes before its end
+	freshIndex   bool             // the index files are not read, the postings are made anew
+	stagePage    int              // tests: vectors that ReEmbed writes ahead at a time
 }
 
 // Storage tunes the store below the engine. The zero value is right for a
@@ -164,6 +165,7 @@ func (o Options) withDefaults() Options {
 	}
 	def(&o.exactBelow, defaultExactBelow, defaultExactBelow)
 	def(&o.saveEvery, defaultSaveEvery, defaultSaveEvery)
+	def(&o.refreshEvery, defaultRefreshEvery, defaultRefreshEvery)
 	def(&o.stagePage, embedTexts, embedTexts)
 	if o.now == nil {
 		o.now = time.Now

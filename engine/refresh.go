@@ -14,7 +14,12 @@ import (
 	"github.com/lightctl/lightrag/llm"
 )
 
-const refreshPage = 256 // roots refreshed by one commit
+const (
+	refreshPage = 256 // roots refreshed by one commit
+	// defaultRefreshEvery is the number of chunks from which a run that goes on
+	// refreshes what is stale, if the store has doubled besides.
+	defaultRefreshEvery = 1024
+)
 
 // Refresh re-makes the vectors and summaries that commits and deletions left
 // stale. Insert does so by itself; after DeleteDocuments with the embedder
@@ -26,6 +31,24 @@ func (db *DB) Refresh(ctx context.Context) error {
 	defer db.end()
 	_, _, err := db.refresh(ctx)
 	return err
+}
+
+// refreshDue reports whether a run that goes on should refresh what is stale:
+// half of the store has come since it was last done. Until then what a root was
+// before is most of what it is, and its old vector serves. A hub is so embedded
+// and summarised a number of times that grows with the logarithm of the run, not
+// once for every so many documents.
+func (db *DB) refreshDue() (bool, error) {
+	n := db.unrefreshed.Load()
+	if n < int64(db.opts.refreshEvery) {
+		return false, nil
+	}
+	view, err := db.store.View()
+	if err != nil {
+		return false, err
+	}
+	defer view.Close()
+	return 2*n >= int64(view.Counts().Chunks), nil
 }
 
 // staleKey names a root.
@@ -51,7 +74,7 @@ func (db *DB) refresh(ctx context.Context) (usage llm.Usage, cached int, err err
 	if err != nil {
 		return usage, cached, err
 	}
-	begun := view.Seq()
+	begun, due := view.Seq(), db.unrefreshed.Load()
 	view.Close()
 	var left error
 	skip := make(map[staleKey]struct{})
@@ -106,6 +129,7 @@ func (db *DB) refresh(ctx context.Context) (usage llm.Usage, cached int, err err
 			again = again || info.Applied > 0
 		}
 	}
+	db.unrefreshed.Add(-due)
 	return usage, cached, left
 }
 

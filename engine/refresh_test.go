@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/lightctl/lightrag/format"
@@ -83,5 +84,62 @@ func TestRefreshLeavesLaterChangesToTheirOwnCalls(t *testing.T) {
 	}
 	if n, err := db.store.StaleCount(); err != nil || n != 0 {
 		t.Errorf("%d stale, %v; want none", n, err)
+	}
+}
+
+// A run of many parts embeds a hub when the store has doubled and at its end,
+// and what it leaves is what one call leaves.
+func TestARunRefreshesWhenTheStoreHasDoubledAndAtItsEnd(t *testing.T) {
+	var docs []Document
+	for i := range 70 {
+		docs = append(docs, doc(fmt.Sprint("d", i), fmt.Sprintf("@e|Hub|place|Hub is said by number %d.", i)))
+	}
+	options := func(e *words) Options {
+		o := testOptions(&fakeModel{})
+		o.Embedder, o.SummaryFragments, o.refreshEvery = e, 4, 4
+		return o
+	}
+	e := &words{}
+	hubs := 0
+	e.hook = func(texts []string, vecs [][]float32) ([][]float32, error) {
+		for _, text := range texts {
+			if strings.HasPrefix(text, "Hub\n") {
+				hubs++
+			}
+		}
+		return vecs, nil
+	}
+	o := options(e)
+	db, err := Open("store", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range docs {
+		rep, err := db.InsertPart(t.Context(), docs[i])
+		if err != nil || rep.Documents[0].Status != StatusProcessed {
+			t.Fatal(err, rep.Documents[0])
+		}
+		n := i + 1
+		doubled := n >= o.refreshEvery && n&(n-1) == 0
+		if waits := n > 1 && !doubled; waits != (rep.Stale > 0) {
+			t.Errorf("%d stale after part %d", rep.Stale, n)
+		}
+	}
+	if hubs != 6 { // when it is new, and after 4, 8, 16, 32 and 64 parts
+		t.Errorf("the hub was embedded %d times, want 6", hubs)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	db = opened(t, "store", o)
+	if rep, err := db.Insert(t.Context()); err != nil || rep.Stale != 0 || hubs != 7 {
+		t.Errorf("%d stale after the last call, hub embedded %d times: %v", rep.Stale, hubs, err)
+	}
+	sound(t, db)
+	once := opened(t, "store", options(&words{}))
+	inserted(t, once, docs...)
+	if a, b := exported(t, db), exported(t, once); a != b {
+		t.Errorf("in parts:\n%s\nat once:\n%s", a, b)
 	}
 }

@@ -53,7 +53,8 @@ func (r *run) retry(ids []string) error {
 
 // resume takes up, a page at a time, the documents that earlier runs left
 // unfinished and nobody has claimed. The documents are looked through only
-// when there may be some.
+// when there may be some. It ends the run: unless another call does that, what
+// is stale by now, of an earlier process too, is refreshed.
 func (r *run) resume() {
 	if r.ctx.Err() != nil {
 		return
@@ -65,13 +66,13 @@ func (r *run) resume() {
 			r.giveBack(j, false)
 		}
 	}()
-	if err == nil && len(jobs) == 0 { // an earlier process may have ended before its refresh
-		err = r.process(nil)
-	}
 	for page := range slices.Chunk(jobs, registerDocs) {
 		if err == nil {
 			err = r.process(page)
 		}
+	}
+	if err == nil && !r.part {
+		err = r.refresh()
 	}
 	if err != nil {
 		r.cancel(err)

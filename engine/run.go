@@ -15,7 +15,7 @@ import (
 
 // run is one Insert, Resume or Retry: it feeds chunks to the model in document
 // order, at most 2 x Concurrency at a time, commits each document when its
-// last chunk is done, and refreshes stale roots in between.
+// last chunk is done, and refreshes stale roots at the end and when that is due.
 type run struct {
 	db      *DB
 	op      string // for messages
@@ -31,7 +31,8 @@ type run struct {
 	report   Report
 	progress Progress
 	pace     pace
-	single   bool
+	single   bool     // nothing else comes: roots that change are embedded with their document
+	part     bool     // another call ends what this one begins
 	named    []string // entities that documents of this run have named, with Options.ResolveEntities
 
 	bytesLeft, bytesCut int // of the texts of the call
@@ -108,9 +109,9 @@ func (r *run) giveBack(j *job, settled bool) {
 	}
 }
 
-// process runs jobs to their end and refreshes what they made stale. Those
-// that another run has claimed come last: who waits must not hold what the
-// other one waits for.
+// process runs jobs to their end, and refreshes what is stale if that is due.
+// Those that another run has claimed come last: who waits must not hold what
+// the other one waits for.
 func (r *run) process(jobs []*job) error {
 	jobs = slices.Concat(
 		slices.DeleteFunc(slices.Clone(jobs), func(j *job) bool { return j.claim == nil }),
@@ -138,6 +139,15 @@ func (r *run) process(jobs []*job) error {
 	if err := r.resolveRun(); err != nil {
 		return err
 	}
+	due, err := r.db.refreshDue()
+	if due {
+		return r.refresh()
+	}
+	return err
+}
+
+// refresh re-makes what is stale. That it cannot be done is told by the report.
+func (r *run) refresh() error {
 	usage, cached, err := r.db.refresh(r.ctx)
 	r.addUsage(usage, cached)
 	if err != nil && !fatal(r.ctx, err) { // the documents are stored; the rest can be made up for
@@ -283,6 +293,7 @@ func (r *run) conclude(j *job, results []chunkResult, err error) bool {
 }
 
 func (r *run) documentCommitted(j *job, info graphstore.CommitInfo, c graphstore.Contribution, failures []ChunkFailure) {
+	r.db.unrefreshed.Add(int64(len(j.chunks)))
 	r.mu.Lock()
 	if r.db.opts.ResolveEntities {
 		r.named = append(r.named, namesOf(&c)...)

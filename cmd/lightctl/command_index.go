@@ -79,7 +79,7 @@ func (a *app) index(cmd *cobra.Command, f *indexFlags, paths []string) error {
 	ix.report.Totals.Skipped = len(docs.skips)
 	err = docs.each(ix.ctx, ix.add)
 	if err == nil {
-		err = ix.flush()
+		err = ix.flush(ix.db.Insert)
 	}
 	p.stop()
 	v := db.View()
@@ -148,27 +148,30 @@ func (ix *indexer) add(in input) error {
 	if len(ix.batch) < batchDocs && ix.size < batchBytes {
 		return nil
 	}
-	return ix.flush()
+	return ix.flush(ix.db.InsertPart)
 }
 
-func (ix *indexer) flush() error {
+// insertion is a method of the engine that takes documents.
+type insertion func(context.Context, ...engine.Document) (*engine.Report, error)
+
+func (ix *indexer) flush(insert insertion) error {
 	batch := ix.batch
 	ix.batch, ix.size = nil, 0
-	return ix.insert(batch)
+	return ix.insert(insert, batch)
 }
 
 // insert hands over a batch. The engine refuses a batch as a whole, before it
 // writes anything, if it holds a document that cannot be used; then the halves
 // are tried, until that document is alone and fails alone. An empty batch is
 // handed over too: it takes up what an earlier run left.
-func (ix *indexer) insert(batch []input) error {
+func (ix *indexer) insert(insert insertion, batch []input) error {
 	var docs []engine.Document
 	for i := range batch {
 		if batch[i].err == nil {
 			docs = append(docs, batch[i].doc)
 		}
 	}
-	rep, err := ix.db.Insert(ix.ctx, docs...)
+	rep, err := insert(ix.ctx, docs...)
 	ix.progress.next()
 	switch {
 	case rep != nil:
@@ -182,8 +185,8 @@ func (ix *indexer) insert(batch []input) error {
 		return nil
 	}
 	half := len(batch) / 2
-	if err := ix.insert(batch[:half]); err != nil {
+	if err := ix.insert(insert, batch[:half]); err != nil {
 		return err
 	}
-	return ix.insert(batch[half:])
+	return ix.insert(insert, batch[half:])
 }
