@@ -2,10 +2,12 @@ package llm
 
 import (
 	"errors"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 	"unicode/utf8"
 	"unsafe"
 )
@@ -180,53 +182,104 @@ func TestPiecesDoNotChangeTokens(t *testing.T) {
 	}
 }
 
-// What is split word by word, and remembered, is split as the whole is.
-func checkWords(t *testing.T, b *bpe, s string) {
+// What is split and merged by our own tables has the tokens that the codec gives.
+func checkTokens(t *testing.T, b *bpe, s string) {
 	t.Helper()
 	s = validUTF8(s)
-	want := b.split(s)
-	for _, again := range []bool{false, true} { // from the memo
-		got := b.ends(s)
-		if len(got) != len(want) {
-			t.Fatalf("%s: %d tokens word by word, %d of the whole (again %v): %q", b.name, len(got), len(want), again, s)
+	var want []int
+	b.slow(s, func(end int) { want = append(want, end) })
+	for range 2 { // the second time pieces are remembered
+		var got []int
+		b.fast(b.ranks(), s, func(end int) { got = append(got, end) })
+		if !slices.Equal(got, want) {
+			t.Fatalf("%s: tokens of %q end at %d, want %d", b.name, s, got, want)
 		}
-		for i := range got {
-			if got[i] != int(want[i]) {
-				t.Fatalf("%s: token %d ends at %d word by word, at %d in the whole: %q", b.name, i, got[i], want[i], s)
-			}
+		if n := b.countFast(b.ranks(), s); n != len(want) {
+			t.Fatalf("%s: %d tokens, want %d: %q", b.name, n, len(want), s)
 		}
 	}
 }
 
-func TestWordsDoNotChangeTokens(t *testing.T) {
+func bpes(t testing.TB) (out []*bpe) {
 	for _, tok := range tokenizers(t) {
-		b, ok := tok.(*bpe)
-		if !ok {
-			continue
+		if b, ok := tok.(*bpe); ok {
+			out = append(out, b)
 		}
+	}
+	return out
+}
+
+func TestTokensAreThoseOfTheCodec(t *testing.T) {
+	for _, b := range bpes(t) {
 		for _, s := range tokenTexts {
-			checkWords(t, b, s)
+			checkTokens(t, b, s)
 		}
 		for _, s := range []string{
 			" a", "a b", "a  b", "a   b c", "a \n b", "a.\n b", "a. \n\n  b", "don't we're I'LL x's y", "a\t b \tc", "é b", "漢 字 b", "“a” b", "a\u00a0 b", "a \u00a0b",
 			"a\u3000 b", "a\u200b b", "1 2 345 6789 0", "- - -- --- x", "x /\n y", "a\x7f b", "a\x01 b\x02c", "/etc/fstab (see x), http://a.b/c?d=e&f g", "🙂 🙂  a", "HELLOworld helloWORLD HTTPServer iPhone's IT'S x'LLy 'S ''s",
-			"a\r\n\r\nb \t\tx\n\n  \n y((z//\n/q", "\t(a", " (a", " 1", "  1", "a\n", "if (x[i] != '\\n') { y += 0x1F2e; }",
+			"a\r\n\r\nb \t\tx\n\n  \n y((z//\n/q", "\t(a", " (a", " 1", "  1", "a\n", "if (x[i] != '\\n') { y += 0x1F2e; }", "it'ſ 'ſ ſ'ſ", "漢字AB漢 AB漢字 ǅABC aǅb", "\u0301AB \u0301's x\u0301's !!\u0301a",
+			"\x7f\x7f a\x7f\x7f!", "１２３４ ٣٤٥٦ Ⅻ²³", strings.Repeat("word", 60), strings.Repeat("図書館", 40), strings.Repeat("=", 200),
 		} {
-			checkWords(t, b, s)
+			checkTokens(t, b, s)
 		}
 	}
 }
 
-func FuzzWords(f *testing.F) {
-	toks := tokenizers(f)
+// Texts of characters of every class, in every script that tells the classes apart.
+func TestTokensOfManyScripts(t *testing.T) {
+	scripts := []string{
+		"abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLM", "éüßñçæøåłšžﬁ", "ÉÜÑÇÆØÅŁ", "ǅǈǲ", "абвгдежзий", "АБВГДЕ", "αβγδέώς", "ΑΒΓΔΏ", "אבגדש", "ابتثجحخدرسلمنهوي",
+		"कखगघचजनमरहअआ", "ािीुूे्ंः", "กขคงจฉาิีุเแโไ่้", "漢字日本中文研究所大学経済語", "ひらがなのはをにてした", "カタカナーンスト", "가나다라마바사아자차세계지식한국어", "ㄱㄴㅏ", "𠮷𠀋𪚥", "ʰʲˠ々〻", "\u0301\u0308\u20dd\ufe0f\u200d",
+		"0123456789", "٠١٢٣٤", "Ⅻ½²①", "!?.,;:()[]{}<>/\\|-_=+*&^%$#@~`", "'’“”„«»—–…", "'s't're've'm'll'd'S'T'RE'VE'M'LL'D'ſ", "🌍🙂👩🏽🎉🏳️", "€£¥©®™", "ſK", "\x00\x01\x1b\x7f", "\u200b\u202e\ufeff\u00ad\ufffd", "\ue000\U0010ffff",
+		"    ", "\t\v\f", "\n\r", "\u00a0\u3000\u2003\u0085\u2028\u1680",
+	}
+	parts := make([][]rune, len(scripts))
+	for i, s := range scripts {
+		parts[i] = []rune(s)
+	}
+	rnd := rand.New(rand.NewPCG(1, 2))
+	toks := bpes(t)
+	for range 6000 {
+		var text []rune
+		few := [4]int{rnd.IntN(len(parts)), rnd.IntN(len(parts)), rnd.IntN(len(parts)), rnd.IntN(len(parts))}
+		for range 1 + rnd.IntN(16) {
+			part := parts[few[rnd.IntN(4)]]
+			for range 1 + rnd.IntN(1+rnd.IntN(12)) {
+				text = append(text, part[rnd.IntN(len(part))])
+			}
+		}
+		for _, b := range toks {
+			checkTokens(t, b, string(text))
+		}
+	}
+}
+
+func TestEveryCharacterHasItsClass(t *testing.T) {
+	toks := bpes(t)
+	c := classes{runeClasses()}
+	for r := range rune(unicode.MaxRune + 1) {
+		if !utf8.ValidRune(r) {
+			continue
+		}
+		if got, n := c.at(string(r), 0); got != classify(r) || n != utf8.RuneLen(r) {
+			t.Fatalf("%U has class %b and %d bytes, want %b", r, got, n, classify(r))
+		}
+		if r < 0x400 || r%97 == 0 {
+			for _, b := range toks {
+				checkTokens(t, b, "x"+string(r)+"Yz "+string(r)+" !"+string(r)+"1\n"+string(r))
+			}
+		}
+	}
+}
+
+func FuzzTokens(f *testing.F) {
 	for _, s := range tokenTexts {
 		f.Add(s)
 	}
+	toks := bpes(f)
 	f.Fuzz(func(t *testing.T, s string) {
-		for _, tok := range toks {
-			if b, ok := tok.(*bpe); ok {
-				checkWords(t, b, s)
-			}
+		for _, b := range toks {
+			checkTokens(t, b, s)
 		}
 	})
 }
@@ -284,15 +337,24 @@ func FuzzTokenizers(f *testing.F) {
 }
 
 func BenchmarkCount(b *testing.B) {
-	s := strings.Repeat("The engine stores entities, relations and chunks; 그래프 검색. ", 200)
+	texts := map[string]string{
+		"latin": "The engine stores entities, relations and chunks (see storage.md, §4.2); it's linear in the text. ",
+		"han":   "知識圖譜與向量檢索結合起來，可以回答跨越多個文件的問題。北京大学成立于一八九八年。",
+		"kana":  "日本語の文章は空白で区切られていないため、形態素解析が必要になることが多い。",
+	}
 	for name, tok := range tokenizers(b) {
-		b.Run(name, func(b *testing.B) {
-			tok.Count(s)
-			b.SetBytes(int64(len(s)))
-			b.ReportAllocs()
-			for b.Loop() {
-				tok.Count(s)
-			}
-		})
+		for script, text := range texts {
+			b.Run(name+"/"+script, func(b *testing.B) {
+				s := strings.Repeat(text, 1+2000/len(text)) // too long to be remembered whole
+				for range warmBytes / len(s) {
+					tok.Count(s)
+				}
+				b.SetBytes(int64(len(s)))
+				b.ReportAllocs()
+				for b.Loop() {
+					tok.Count(s)
+				}
+			})
+		}
 	}
 }
