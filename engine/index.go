@@ -69,13 +69,13 @@ func newVectorIndex(log *slog.Logger, exact, every int) *vectorIndex {
 // open makes graphs for vectors of dim components, with the slots of the index
 // files where there are some.
 func (x *vectorIndex) open(dim int, files graphstore.IndexFiles) error {
-	x.dim = dim
+	x.dim, x.files = dim, files
 	for i := range x.kinds {
 		if err := x.reset(i); err != nil {
 			return err
 		}
 	}
-	return x.load(files)
+	return x.load()
 }
 
 // reset gives a kind an empty graph.
@@ -88,8 +88,14 @@ func (x *vectorIndex) reset(i int) error {
 	return nil
 }
 
+// graphOptions are those of a new graph of a kind. Its rows are in a file of its
+// own: what is read of them is the page cache's, not memory of the process.
 func (x *vectorIndex) graphOptions(i int) hnsw.Options {
-	return hnsw.Options{Seed: uint64(i + 1), ExactBelow: int(x.exact)}
+	rows, err := x.files.Scratch()
+	if err != nil {
+		x.log.Warn("lightrag: vectors are kept in memory", "kind", format.Kind(i+1).String(), "error", err)
+	}
+	return hnsw.Options{Seed: uint64(i + 1), ExactBelow: int(x.exact), RowFile: rows}
 }
 
 func (x *vectorIndex) kind(k format.Kind) *kindIndex {

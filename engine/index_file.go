@@ -8,7 +8,6 @@ import (
 	"os"
 
 	"github.com/lightctl/lightrag/format"
-	"github.com/lightctl/lightrag/graphstore"
 	"github.com/lightctl/lightrag/hnsw"
 )
 
@@ -53,8 +52,7 @@ func (x *savedIndex) take(kind format.Kind, o format.SlotOwner) (uint32, bool) {
 
 // load reads the index files. One that is missing is silent; one that is
 // damaged is reported; both cost a rebuild, no data.
-func (x *vectorIndex) load(files graphstore.IndexFiles) error {
-	x.files = files
+func (x *vectorIndex) load() error {
 	x.saved = &savedIndex{}
 	if x.fresh {
 		return nil

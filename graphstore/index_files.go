@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"os"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
@@ -14,8 +15,9 @@ import (
 // be made again from the store: indexes. They are not sealed; whoever reads
 // one verifies it.
 type IndexFiles struct {
-	fs  vfs.FS
-	dir string
+	fs       vfs.FS
+	dir      string
+	readOnly bool
 }
 
 // IndexFile is an index file open for reading.
@@ -72,6 +74,30 @@ func (x IndexFiles) Remove(name string) error {
 	return nil
 }
 
+// Scratch returns an empty file that is in no folder any more: its disk space is
+// free when it is closed, or the process ends. It is nil where there is none to
+// be had: in a store that is open for reading only, on a FS that is not the
+// operating system's, and where a file cannot be removed while it is open.
+func (x IndexFiles) Scratch() (*os.File, error) {
+	if x.readOnly || !removesOpenFiles {
+		return nil, nil
+	}
+	if err := x.fs.MkdirAll(x.dir, 0o755); err != nil {
+		return nil, err
+	}
+	path := x.fs.PathJoin(x.dir, "scratch.tmp")
+	f, err := x.fs.Create(path, vfs.WriteCategoryUnspecified)
+	if err != nil {
+		return nil, err
+	}
+	own, err := duplicate(f)
+	if err = errors.Join(err, x.fs.Remove(path), f.Close()); err != nil && own != nil {
+		err = errors.Join(err, own.Close())
+		own = nil
+	}
+	return own, err
+}
+
 func (x IndexFiles) sync() error {
 	d, err := x.fs.OpenDir(x.dir)
 	if err != nil {
@@ -81,5 +107,5 @@ func (x IndexFiles) sync() error {
 }
 
 func (s *Store) indexFiles() IndexFiles {
-	return IndexFiles{fs: s.db.FS(), dir: s.db.Path("idx")}
+	return IndexFiles{fs: s.db.FS(), dir: s.db.Path("idx"), readOnly: s.opts.ReadOnly}
 }

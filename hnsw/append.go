@@ -59,14 +59,22 @@ func (g *Graph) append(n, workers int, fill func(i int, row []float32)) (first u
 		}
 	}
 	if fill != nil {
-		_ = inParts(n, appendPart, workers, func(from, to int) error {
+		err := inParts(n, appendPart, workers, func(from, to int) error {
+			c := g.borrow()
+			defer g.release(c)
 			for i := from; i < to; i++ {
 				slot := first + uint32(i)
-				fill(i, t.row(slot))
-				g.encodeRow(t, slot)
+				row := g.rowFor(c, t, slot)
+				fill(i, row)
+				if err := g.putRow(c, t, slot, row, true); err != nil {
+					return err
+				}
 			}
 			return nil
 		})
+		if err != nil {
+			return 0, fmt.Errorf("hnsw: append: %w", err)
+		}
 	}
 	g.upperFree = free
 	g.bound.Store(end)

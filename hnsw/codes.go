@@ -97,12 +97,16 @@ func largest(v []float32) float32 {
 
 // encodeRow makes the code of a slot whose row is written. The slot is not yet published, or being placed.
 func (g *Graph) encodeRow(t *table, slot uint32) {
+	c := g.borrow()
+	defer g.release(c)
+	g.encode(c, t, slot, t.row(slot))
+}
+
+func (g *Graph) encode(c *scratch, t *table, slot uint32, row []float32) {
 	if t.turn == nil {
 		return
 	}
-	c := g.borrow()
-	defer g.release(c)
-	row, code := t.row(slot), t.codes.Row(slot)
+	code := t.codes.Row(slot)
 	scale := simd.UnitScale(g.dim)
 	t.turn.Rotate(c.turned, row)
 	simd.Quantise(code, c.turned, scale)

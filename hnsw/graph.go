@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/lightctl/lightrag/hnsw/internal/arena"
 	"github.com/lightctl/lightrag/hnsw/simd"
 )
 
@@ -58,6 +59,9 @@ func NewGraph(dim int, o Options) (*Graph, error) {
 		t.turn, t.walks = simd.NewRotator(dim, codesSeed), o.Walk == WalkCodes
 	}
 	g.memory = newArenas(t.codes.Stride, o.M)
+	if o.RowFile != nil {
+		g.memory.rows = arena.NewFile[float32](rowsLimit(dim), o.RowFile)
+	}
 	g.table.Store(t)
 	g.scratches.New = func() any { return newScratch(g) }
 	return g, nil

@@ -41,7 +41,9 @@ func LoadGraph(r io.ReaderAt, size int64, dim int, o Options) (g *Graph, own []b
 	}
 	t := *g.table.Load()
 	for f.slots > 0 && !t.rows.Holds(f.slots-1) {
-		t.rows = t.rows.Grow()
+		if t.rows, err = g.growRows(t.rows); err != nil {
+			return nil, nil, fmt.Errorf("hnsw: load: %w", err)
+		}
 	}
 	g.table.Store(&t)
 	return g, own, nil

@@ -46,6 +46,7 @@ type versions struct {
 const unborn = math.MaxUint64
 
 func newContents(dim int, o Options) (*contents, error) {
+	o.RowFile = nil // slots of an Index are written again
 	g, err := NewGraph(dim, o)
 	if err != nil {
 		return nil, err

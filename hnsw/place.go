@@ -23,13 +23,7 @@ func (g *Graph) Place(slot uint32, vec []float32) error {
 	if slot >= g.bound.Load() {
 		return fmt.Errorf("hnsw: place: %w: slot %d was not made", ErrInvalid, slot)
 	}
-	t := g.hold()
-	defer g.let()
-	simd.Scale(t.row(slot), vec, norm)
-	if slot >= g.coded {
-		g.encodeRow(t, slot)
-	}
-	return nil
+	return g.place(slot, func(row []float32) { simd.Scale(row, vec, norm) })
 }
 
 // PlaceRow is Place for a row that came from Row: it is taken as it is, bit by bit.
@@ -40,11 +34,18 @@ func (g *Graph) PlaceRow(slot uint32, row []float32) error {
 	if slot >= g.bound.Load() {
 		return fmt.Errorf("hnsw: place: %w: slot %d was not made", ErrInvalid, slot)
 	}
+	return g.place(slot, func(to []float32) { copy(to, row) })
+}
+
+func (g *Graph) place(slot uint32, fill func(row []float32)) error {
 	t := g.hold()
 	defer g.let()
-	copy(t.row(slot), row)
-	if slot >= g.coded {
-		g.encodeRow(t, slot)
+	c := g.borrow()
+	defer g.release(c)
+	row := g.rowFor(c, t, slot)
+	fill(row)
+	if err := g.putRow(c, t, slot, row, slot >= g.coded); err != nil {
+		return fmt.Errorf("hnsw: place slot %d: %w", slot, err)
 	}
 	return nil
 }

@@ -54,7 +54,7 @@ type meta struct {
 type arenas struct {
 	codes        *arena.Arena[uint8]
 	links, upper *arena.Arena[uint32]
-	rows         *arena.Arena[float32] // of a file; nil where rows are on the heap, as later ones are
+	rows         *arena.Arena[float32] // those of a file, or all of them in one; nil where all are on the heap
 }
 
 // reserveBytes is the address space an arena asks for at most. It costs nothing, but there is an end to it.
@@ -177,7 +177,10 @@ func (g *Graph) reserve(slot uint32, words uint64) (*table, error) {
 	t := g.table.Load()
 	next := *t
 	if !t.rows.Holds(slot) {
-		next.rows = t.rows.Grow()
+		var err error
+		if next.rows, err = g.growRows(t.rows); err != nil {
+			return nil, err
+		}
 	}
 	if int(slot>>chunkShift) == len(t.meta) {
 		next.meta = append(t.meta, new(meta))

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"strings"
 	"time"
 
@@ -58,11 +57,6 @@ func (a *app) index(cmd *cobra.Command, f *indexFlags, paths []string) error {
 	}
 
 	started := time.Now()
-	if a.env("GOGC") == "" {
-		// Most of the heap is rows of vectors, which a collection does not read:
-		// collecting more often costs little, and what is not yet collected is half as much.
-		defer debug.SetGCPercent(debug.SetGCPercent(50))
-	}
 	p := a.newProgress()
 	defer p.stop()
 	o, err := a.indexOptions(f)

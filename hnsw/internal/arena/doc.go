@@ -10,6 +10,9 @@
 // moves when it grows: Moves tells. Readers do not notice, for they keep the slice they have, but what is written
 // in place while it is being copied may be lost, so writers have to be kept out.
 //
+// An arena made by [NewFile] lies in a file instead of in memory of the process. Elements come into it by Write, which
+// tells that a disk is full where a store to mapped memory would end the process.
+//
 // # Lifetime
 //
 // A slice of an arena does not keep the arena alive. Whoever uses one must hold the Arena too, up to a

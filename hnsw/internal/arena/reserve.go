@@ -5,6 +5,7 @@ package arena
 import (
 	"fmt"
 	"math/bits"
+	"os"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -19,10 +20,11 @@ const (
 
 // reservation is a range of address space, usable up to a point.
 type reservation struct {
-	mapped []byte // as mmap returned it
-	memory []byte // the part of it that is aligned to step
-	usable uint64 // bytes of memory
-	huge   uint64 // bytes of memory that huge pages were asked for
+	mapped []byte   // as mmap returned it
+	memory []byte   // the part of it that is aligned to step
+	usable uint64   // bytes of memory
+	huge   uint64   // bytes of memory that huge pages were asked for
+	file   *os.File // that memory shows, from its beginning on; nil for memory of the process
 }
 
 // reserve returns address space for so many bytes, or nil where it is refused.
@@ -45,6 +47,9 @@ func (r *reservation) release() {
 	if len(r.mapped) > 0 {
 		_ = unix.Munmap(r.mapped)
 	}
+	if r.file != nil {
+		_ = r.file.Close()
+	}
 }
 
 // grow makes the first want bytes usable, or more. It is given no more than was reserved.
@@ -55,7 +60,11 @@ func (r *reservation) grow(want uint64) (base unsafe.Pointer, usable uint64, err
 		// Whole pages, a power of two of them so that few calls are made.
 		to = min(step, max(uint64(unix.Getpagesize()), 1<<bits.Len64(want-1)))
 	}
-	if to > r.usable {
+	if to > r.usable && r.file != nil {
+		if err := r.growFile(to); err != nil {
+			return nil, 0, fmt.Errorf("%w: %w", ErrNoMemory, err)
+		}
+	} else if to > r.usable {
 		if err := unix.Mprotect(r.memory[r.usable:to], unix.PROT_READ|unix.PROT_WRITE); err != nil {
 			return nil, 0, fmt.Errorf("%w: %w", ErrNoMemory, err)
 		}
@@ -74,4 +83,20 @@ func (r *reservation) grow(want uint64) (base unsafe.Pointer, usable uint64, err
 		r.usable = to
 	}
 	return base, r.usable, nil
+}
+
+// growFile makes the file longer and shows what is new of it. It takes no blocks of the disk until it is written to.
+func (r *reservation) growFile(to uint64) error {
+	if err := r.file.Truncate(int64(to)); err != nil {
+		return err
+	}
+	_, err := unix.MmapPtr(int(r.file.Fd()), int64(r.usable), unsafe.Pointer(&r.memory[r.usable]), uintptr(to-r.usable), unix.PROT_READ,
+		unix.MAP_SHARED|unix.MAP_FIXED)
+	if err != nil {
+		return err
+	}
+	// What is asked for lies here and there: pages beside it need not be read.
+	_ = unix.Madvise(r.memory[r.usable:to], unix.MADV_RANDOM)
+	r.usable = to
+	return nil
 }

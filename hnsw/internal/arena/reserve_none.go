@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-type reservation struct{}
+type reservation struct{ file *os.File }
 
 func reserve(uint64) *reservation { return nil }
 
