@@ -5,6 +5,9 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/lightctl/lightrag/engine/internal/lexical"
+	"github.com/lightctl/lightrag/graphstore"
 )
 
 func TestRebuildIndexReadsNoIndexFile(t *testing.T) {
@@ -53,5 +56,65 @@ func TestRebuildIndexReadsNoIndexFile(t *testing.T) {
 	}
 	if _, err := RebuildIndex(t.Context(), "nowhere", o, nil); !errors.Is(err, ErrNotFound) {
 		t.Errorf("no store: %v", err)
+	}
+}
+
+// reversed is an analyzer that gives itself out as the right one.
+type reversed struct{ lexical.Analyzer }
+
+func (r reversed) Terms(text string, yield func(term []byte)) {
+	r.Analyzer.Terms(text, func(term []byte) {
+		for i, j := 0, len(term)-1; i < j; i, j = i+1, j-1 {
+			term[i], term[j] = term[j], term[i]
+		}
+		yield(term)
+	})
+}
+
+func TestRebuildIndexMakesThePostingsAnew(t *testing.T) {
+	fs := vfs.NewMem()
+	o := testOptions(&fakeModel{})
+	o.Storage.FS = fs
+	db, err := Open("store", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inserted(t, db, corpus(3)...)
+	found := func(db *DB) int {
+		t.Helper()
+		res, err := db.Retrieve(t.Context(), Query{Text: "hub town", Mode: Naive, Match: MatchLexical})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(res.Chunks)
+	}
+	want := found(db)
+	if err := db.Close(); err != nil || want == 0 {
+		t.Fatalf("%d found, %v", want, err)
+	}
+	wrong, err := graphstore.Open("store", graphstore.Options{
+		FS: fs, Terms: reversed{}, RebuildTerms: true,
+		Keep: graphstore.Kept{MaxSources: true, SummaryFragments: true, SummaryTokens: true},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := wrong.Close(); err != nil {
+		t.Fatal(err)
+	}
+	db = opened(t, "store", o)
+	if f, err := db.Check(t.Context(), true); err != nil || len(f) == 0 || found(db) != 0 {
+		t.Fatalf("%d findings, %v; %d found by postings that are wrong", len(f), err, found(db))
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := RebuildIndex(t.Context(), "store", o, nil); err != nil {
+		t.Fatal(err)
+	}
+	db = opened(t, "store", o)
+	sound(t, db)
+	if got := found(db); got != want {
+		t.Errorf("%d found, want %d", got, want)
 	}
 }

@@ -204,7 +204,7 @@ func BenchmarkPostings(b *testing.B) {
 		}
 		for _, compacted := range []bool{false, true} {
 			if compacted {
-				if err := s.db.CompactTable(context.Background(), format.TablePostings); err != nil {
+				if err := s.db.Compact(context.Background()); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -132,16 +132,23 @@ func (r *rows) vectorVersion(kind Kind, owner uint32) (uint32, error) {
 
 // finishSeal commits the batch that publishes a segment.
 func (s *Store) finishSeal(b *pebble.Batch, row *format.SegmentRow, bytes uint64) error {
+	return s.changeBatch(b, func(tx *txn) {
+		tx.next.buffered -= min(bytes, tx.next.buffered)
+		if row != nil {
+			tx.n.Segments++
+		}
+	})
+}
+
+// changeBatch is change with a batch that is made already, which it owns.
+func (s *Store) changeBatch(b *pebble.Batch, op func(tx *txn)) error {
 	adopted := false
 	_, err := s.change(true, func(tx *txn) error {
 		if err := tx.batch.Close(); err != nil {
 			return err
 		}
 		tx.batch, tx.dirty, adopted = b, true, true
-		tx.next.buffered -= min(bytes, tx.next.buffered)
-		if row != nil {
-			tx.n.Segments++
-		}
+		op(tx)
 		return nil
 	})
 	if !adopted {

@@ -99,7 +99,7 @@ func (a *app) rootCommand() *cobra.Command {
 	root.AddCommand(
 		a.demoCommand(), a.indexCommand(), a.queryCommand(), a.docsCommand(), a.entityCommand(), a.relationCommand(),
 		a.graphCommand(), a.importCommand(), a.statsCommand(), a.checkCommand(), a.evalCommand(), a.cacheCommand(), a.promptsCommand(),
-		a.rebuildCommand(), a.versionCommand(),
+		a.rebuildCommand(), a.compactCommand(), a.backupCommand(), a.versionCommand(),
 	)
 	return root
 }

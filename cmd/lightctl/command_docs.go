@@ -18,7 +18,8 @@ func (a *app) docsCommand() *cobra.Command {
 		Short: "Remove documents and what only they said",
 		Long: "Remove documents and what only they said from graph, vectors and passages; what others\n" +
 			"said stays as if the deleted ones had never been there. Unknown ids are reported and\n" +
-			"make the exit code 3; the others are deleted all the same.",
+			"make the exit code 3; the others are deleted all the same. Their words stay in the files, where nothing\n" +
+			"shows them, until lightctl compact.",
 		Args: arguments(1, -1),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.docsDelete(cmd, o, args) },
 	}

@@ -45,6 +45,9 @@ func (d *DB) Checkpoint(dst string) (err error) {
 	if err != nil {
 		return err
 	}
+	// Without its logs, which were written over older ones, the copy is what was
+	// flushed: everything from before the call.
+	c.sweep()
 	// The segments are those that the copy names, not those of this moment.
 	counters, err := c.readCopy()
 	if err != nil {

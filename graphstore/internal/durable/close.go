@@ -73,13 +73,15 @@ func (d *DB) await(result <-chan error) error {
 }
 
 func (d *DB) shut(c format.Counters) error {
-	var errs []error
-	if !d.readOnly && d.health.ok() {
-		errs = append(errs, d.Flush())
-	}
 	d.use.Lock() // waits for the calls that are inside
 	d.closed.Store(true)
 	d.use.Unlock()
+	var errs []error
+	if !d.readOnly && d.health.ok() {
+		if err := guard(d.kv.Flush); err != nil {
+			errs = append(errs, wrap("flush", d.dir, classify(err)))
+		}
+	}
 	d.shield.hurry()
 	if err := guard(d.kv.Close); err != nil {
 		errs = append(errs, wrap("close", d.dir, err))
@@ -88,6 +90,7 @@ func (d *DB) shut(c format.Counters) error {
 	errs = append(errs, d.health.err())
 	err := errors.Join(errs...)
 	if err == nil && !d.readOnly {
+		d.sweep()
 		err = d.writeSeal(c)
 	}
 	if e := d.lock.Close(); e != nil {

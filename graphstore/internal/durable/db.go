@@ -1,7 +1,6 @@
 package durable
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -39,6 +38,7 @@ type DB struct {
 
 	segmentsMu sync.Mutex
 	segments   []SegmentInfo // published
+	retired    []string      // files of segments that were published: Close removes them
 
 	closing  sync.Mutex // one Close at a time
 	done     bool
@@ -125,19 +125,6 @@ func (d *DB) Flush() error {
 		return fmt.Errorf("durable: flush: %w", ErrReadOnly)
 	}
 	if err := d.enter("flush", d.kv.Flush); err != nil {
-		return err
-	}
-	return d.health.err()
-}
-
-// CompactTable rewrites the rows of a table without those that were deleted,
-// as far as no snapshot needs them. Others may go on meanwhile.
-func (d *DB) CompactTable(ctx context.Context, t format.Table) error {
-	if err := d.Flush(); err != nil {
-		return err
-	}
-	lower, upper := format.TableBounds(t)
-	if err := d.enter("compact", func() error { return d.kv.Compact(ctx, lower, upper, false) }); err != nil {
 		return err
 	}
 	return d.health.err()

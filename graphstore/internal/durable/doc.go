@@ -3,7 +3,7 @@
 //
 //	dir/LOCK      held while the store is open
 //	dir/SEAL      present only after a clean close; lists every other file
-//	dir/kv/       the Pebble database
+//	dir/kv/       the Pebble database; no logs after a clean close
 //	dir/seg/      immutable vector segments, seg/trash/ those nothing names
 //	dir/idx/      index files; derived data that this package only makes room for
 //

@@ -78,7 +78,7 @@ func readPostings(t testing.TB, r Reader) map[string]map[uint32]uint8 {
 
 func compact(t testing.TB, d *DB) {
 	t.Helper()
-	if err := d.CompactTable(context.Background(), format.TablePostings); err != nil {
+	if err := d.Compact(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -90,7 +90,7 @@ func (d *DB) Seal(o SealOptions, next func() (kind format.Kind, owner, version u
 	var published *format.SegmentRow
 	kind, owner, version, vec, ok := next()
 	if ok {
-		rand.Read(info.UUID[:]) // never fails
+		info.UUID = newUUID()
 		info.Path = d.segmentPath(info.UUID)
 		row, err := d.writeSegment(info, o, func(w *format.SegmentWriter) error {
 			for ; ok; kind, owner, version, vec, ok = next() {
@@ -203,6 +203,11 @@ func (d *DB) openSegment(path string, info SegmentInfo) (vfs.File, *format.Segme
 		return nil, nil, errors.Join(err, f.Close())
 	}
 	return f, s, nil
+}
+
+func newUUID() (id format.UUID) {
+	rand.Read(id[:]) // never fails
+	return id
 }
 
 func (d *DB) segmentPath(uuid format.UUID) string {
