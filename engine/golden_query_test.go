@@ -120,7 +120,7 @@ func loadGraph(t *testing.T, db *DB, dir string) (chunkIDs map[string]string) {
 			c.Relations = append(c.Relations, f)
 		}
 	}
-	if _, err := db.commit(t.Context(), c, chunks, true); err != nil {
+	if err := db.commit(t.Context(), []*ready{{c: c, chunks: chunks}}, true); err != nil {
 		t.Fatal(err)
 	}
 	return chunkIDs

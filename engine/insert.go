@@ -24,8 +24,9 @@ const (
 )
 
 // Insert indexes documents: it makes them durable, extracts entities and
-// relations from their chunks, and commits each document as one atomic change.
-// Documents that earlier calls accepted and did not finish are taken up too.
+// relations from their chunks, and commits each document as a whole, together
+// with others that are ready at the same time. Documents that earlier calls
+// accepted and did not finish are taken up too.
 //
 // Input that cannot be used (a blank text, a hostile id, an id twice) is
 // ErrInvalid before anything is written. When only documents failed the error

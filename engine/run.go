@@ -14,8 +14,8 @@ import (
 )
 
 // run is one Insert, Resume or Retry: it feeds chunks to the model in document
-// order, at most 2 x Concurrency at a time, commits each document when its
-// last chunk is done, and refreshes stale roots at the end and when that is due.
+// order, at most 2 x Concurrency at a time, commits documents when their last
+// chunks are done, and refreshes stale roots at the end and when that is due.
 type run struct {
 	db      *DB
 	op      string // for messages
@@ -26,6 +26,8 @@ type run struct {
 	wg     sync.WaitGroup
 	chunks chan struct{} // slots of chunks in flight
 	docs   chan struct{} // slots of documents in flight
+
+	commits committer
 
 	mu       sync.Mutex
 	report   Report
@@ -51,6 +53,7 @@ func (db *DB) newRun(ctx context.Context, op string) *run {
 	r.ctx, r.cancel = context.WithCancelCause(ctx)
 	r.chunks = make(chan struct{}, 2*db.opts.Concurrency)
 	r.docs = make(chan struct{}, 4*db.opts.Concurrency)
+	r.commits.turns = make(chan struct{}, commitTurns)
 	return r
 }
 
@@ -263,9 +266,10 @@ func (r *run) conclude(j *job, results []chunkResult, err error) bool {
 		err = failedDocument(failures, len(j.chunks))
 	}
 	if err == nil {
-		var info graphstore.CommitInfo
-		if info, err = r.db.commit(r.ctx, c, j.chunks, r.single); err == nil {
-			r.documentCommitted(j, info, c, failures)
+		d := &ready{c: c, chunks: j.chunks}
+		r.commits.commit(d, r.commit)
+		if err = d.err; err == nil {
+			r.documentCommitted(j, d.n, c, failures)
 			return true
 		}
 	}
@@ -292,7 +296,7 @@ func (r *run) conclude(j *job, results []chunkResult, err error) bool {
 	return serr == nil
 }
 
-func (r *run) documentCommitted(j *job, info graphstore.CommitInfo, c graphstore.Contribution, failures []ChunkFailure) {
+func (r *run) documentCommitted(j *job, n graphstore.Contributed, c graphstore.Contribution, failures []ChunkFailure) {
 	r.db.unrefreshed.Add(int64(len(j.chunks)))
 	r.mu.Lock()
 	if r.db.opts.ResolveEntities {
@@ -301,7 +305,7 @@ func (r *run) documentCommitted(j *job, info graphstore.CommitInfo, c graphstore
 	rep := &r.report.Documents[j.row]
 	rep.Status = StatusProcessed
 	rep.Chunks = len(j.chunks)
-	rep.Entities, rep.Relations = info.Entities, info.Relations
+	rep.Entities, rep.Relations = n.Entities, n.Relations
 	rep.Malformed, rep.FailedChunks, rep.Failures = int(c.Malformed), int(c.Failed), failures
 	r.mu.Unlock()
 	r.step(func(p *Progress) { p.DocumentsDone++ })

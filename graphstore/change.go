@@ -48,6 +48,7 @@ type change struct {
 	force   bool // derive everything anew although no fragment changes
 	regroup bool // other raw owners than before: stored is given, not read
 	keepRaw bool // regroup: the raw owner stays when the root goes
+	later   bool // next is not worked out yet
 
 	raws   []*raw     // those that get fragments
 	add    []addition // theirs, canonical order
@@ -369,13 +370,17 @@ func (d *deriver) typeOf(c *change, types []format.Count) (string, error) {
 // do.
 func (d *deriver) sole(c *change) (DocID, error) {
 	if len(c.drop) == 0 && !c.force {
-		switch {
-		case len(c.add) == 0 || c.add[len(c.add)-1].key.Doc == 0: // of no document
+		if len(c.add) == 0 {
 			return c.rec.Sole, nil
-		case c.fresh, c.rec.Sole == c.add[0].key.Doc: // additions are of one document
-			return c.add[0].key.Doc, nil
-		case c.rec.Sole == 0 && len(d.sources(c)) == 0: // of no document until now
-			return c.add[0].key.Doc, nil
+		}
+		first, last := c.add[0].key.Doc, c.add[len(c.add)-1].key.Doc
+		switch {
+		case last == 0: // of no document
+			return c.rec.Sole, nil
+		case first != last:
+			return 0, nil
+		case c.fresh, c.rec.Sole == first, c.rec.Sole == 0 && len(d.sources(c)) == 0: // of no document until now
+			return first, nil
 		}
 		return 0, nil
 	}

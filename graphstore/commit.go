@@ -9,17 +9,17 @@ import (
 	"github.com/lightctl/lightrag/graphstore/internal/columns"
 )
 
-// Commit makes a prepared contribution durable and visible, in one step. What
+// Commit makes prepared contributions durable and visible, in one step. What
 // other commits changed since Prepare is taken into account without asking the
 // caller again: a vector that no longer fits its owner's text makes the owner
-// stale instead. The document becomes processed; an earlier contribution of
-// it, or of the document that it replaces, goes in the same step.
+// stale instead. The documents become processed; an earlier contribution of
+// one, or of the document that it replaces, goes in the same step.
 //
 // After an error nothing is visible. Unless the error matches ErrFailed,
 // nothing was written.
 func (s *Store) Commit(ctx context.Context, p *Prepared) (CommitInfo, error) {
 	info, err := s.commit(ctx, p)
-	return info, opError("commit document", fmt.Sprint(uint32(p.c.Doc)), err)
+	return info, opError("commit", documentsText(p.list), err)
 }
 
 func (s *Store) commit(ctx context.Context, p *Prepared) (info CommitInfo, err error) {
@@ -33,7 +33,7 @@ func (s *Store) commit(ctx context.Context, p *Prepared) (info CommitInfo, err e
 	for i := range p.plan.chunks {
 		if c := &p.plan.chunks[i]; c.vector != nil {
 			if err := s.checkVector(c.vector); err != nil {
-				return info, fmt.Errorf("vector of chunk %d: %w", c.row.Order, err)
+				return info, fmt.Errorf("document %d: vector of chunk %d: %w", c.row.Doc, c.row.Order, err)
 			}
 		}
 	}
@@ -52,8 +52,8 @@ func (s *Store) commit(ctx context.Context, p *Prepared) (info CommitInfo, err e
 		}
 		info = CommitInfo{NewEntities: out.newEntities, NewRelations: out.newRelations, Touched: len(p.plan.changes),
 			Stale: out.stale, Vectors: out.vectors}
-		info.Entities, info.Relations = p.plan.contributed()
-		return tx.documentCommitted(&p.plan, &p.c)
+		info.Documents, err = tx.documentsCommitted(&p.plan, p.list)
+		return err
 	})
 	return info, err
 }

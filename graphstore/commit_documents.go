@@ -5,36 +5,67 @@ import (
 	"github.com/lightctl/lightrag/graphstore/internal/columns"
 )
 
-// documentCommitted writes the rows of the documents and chunks of a commit.
-func (tx *txn) documentCommitted(p *plan, c *Contribution) error {
+// documentsCommitted writes the rows of the documents and chunks of a commit,
+// and returns what each contribution of list, which are those of p, adds to.
+func (tx *txn) documentsCommitted(p *plan, list []Contribution) ([]Contributed, error) {
 	if err := tx.removeDocuments(p); err != nil {
-		return err
-	}
-	row := p.docRow
-	var owners format.DocumentOwners
-	entities, relations := p.contributed()
-	row.Entities, row.Relations = uint32(entities), uint32(relations)
-	for _, w := range p.adds {
-		for i := range w.add {
-			owners.Fragments = append(owners.Fragments, format.OwnerFragment{Kind: w.kind, Owner: w.id, Key: w.add[i].key})
-		}
-	}
-	tx.key = format.AppendOwnersKey(tx.key[:0], p.doc)
-	tx.value = format.AppendDocumentOwners(tx.value[:0], &owners)
-	if err := tx.set(tx.key, tx.value); err != nil {
-		return err
+		return nil, err
 	}
 	for i := range p.chunks {
 		if err := tx.addChunk(&p.chunks[i]); err != nil {
-			return err
+			return nil, err
 		}
 	}
+	out := make([]Contributed, len(list))
+	for i, owners := range p.contributed(out) {
+		if err := tx.documentCommitted(&p.docs[i], &list[i], &out[i], &owners); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (tx *txn) documentCommitted(d *plannedDoc, c *Contribution, n *Contributed, owners *format.DocumentOwners) error {
+	tx.key = format.AppendOwnersKey(tx.key[:0], d.id)
+	tx.value = format.AppendDocumentOwners(tx.value[:0], owners)
+	if err := tx.set(tx.key, tx.value); err != nil {
+		return err
+	}
+	row := d.row
+	row.Entities, row.Relations = uint32(n.Entities), uint32(n.Relations)
 	row.Status, row.Error = format.StatusProcessed, ""
 	row.Generation++
 	row.Malformed, row.Failed = c.Malformed, c.Failed
 	c.Usage.add(&row)
 	row.Updated = tx.s.opts.Now().Unix()
-	return tx.setDocument(p.doc, &row, &p.docRow)
+	return tx.setDocument(d.id, &row, &d.row)
+}
+
+// contributed lists the fragments of each document that comes, by raw owner, and
+// counts these in n.
+func (p *plan) contributed(n []Contributed) []format.DocumentOwners {
+	at := make(map[DocID]int, len(p.docs))
+	for i := range p.docs {
+		at[p.docs[i].id] = i
+	}
+	out := make([]format.DocumentOwners, len(p.docs))
+	for _, w := range p.adds {
+		last := DocID(0)
+		for i := range w.add {
+			key := w.add[i].key
+			doc := at[key.Doc]
+			out[doc].Fragments = append(out[doc].Fragments, format.OwnerFragment{Kind: w.kind, Owner: w.id, Key: key})
+			switch {
+			case key.Doc == last:
+			case w.kind == format.KindEntity:
+				n[doc].Entities++
+			default:
+				n[doc].Relations++
+			}
+			last = key.Doc
+		}
+	}
+	return out
 }
 
 // addChunk makes a chunk visible.
@@ -93,7 +124,7 @@ func (tx *txn) removeDocuments(p *plan) error {
 		if err := tx.dropDocument(rd.id, &rd.row); err != nil {
 			return err
 		}
-		if err := tx.rename(rd.row.ID, rd.id, p.doc); err != nil {
+		if err := tx.rename(rd.row.ID, rd.id, p.heir(rd.row.ID)); err != nil {
 			return err
 		}
 	}

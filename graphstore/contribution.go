@@ -1,6 +1,7 @@
 package graphstore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -11,10 +12,10 @@ import (
 	"github.com/lightctl/lightrag/format"
 )
 
-// Prepared is a contribution that has been worked out and is to be committed
-// once. It holds nothing that must be released, and is used by one goroutine.
+// Prepared is what contributions come to. It is to be committed once, holds
+// nothing that must be released, and is used by one goroutine.
 type Prepared struct {
-	c     Contribution
+	list  []Contribution
 	plan  plan
 	roots []*Root
 	used  bool
@@ -22,20 +23,33 @@ type Prepared struct {
 	chunkAt map[ChunkID]int // where SetChunkVector finds them
 }
 
-// Roots returns the owners that are new or whose text to embed changes, sorted
-// by kind and name. The caller sets their vectors before Commit.
+// Roots returns the owners that are new or, of a single contribution, whose text
+// to embed changes, sorted by kind and name. The caller sets their vectors before
+// Commit.
 func (p *Prepared) Roots() []*Root { return p.roots }
 
-// Prepare works out what c makes of every owner it touches, on the newest
-// published view and without the writer's lock. It keeps the slices of c. The
-// error matches ErrInvalid and names what is wrong with c, ErrNotFound for an
-// unknown document, or ErrMismatch for a vector of the wrong dimension.
-func (s *Store) Prepare(ctx context.Context, c Contribution) (*Prepared, error) {
-	p, err := s.prepare(ctx, c)
-	return p, opError("prepare document", fmt.Sprint(uint32(c.Doc)), err)
+// Prepare works out what the contributions of list make of the owners they touch,
+// on the newest published view and without the writer's lock. Several are
+// committed in one step, so that an owner that many documents speak of is
+// derived and written once: what becomes of those that exist is then left to
+// Commit, because other commits are likely to touch them before. Prepare keeps
+// the slices of list. The error matches ErrInvalid and names what is wrong,
+// ErrNotFound for an unknown document, or ErrMismatch for a vector of the wrong
+// dimension.
+func (s *Store) Prepare(ctx context.Context, list ...Contribution) (*Prepared, error) {
+	p, err := s.prepare(ctx, list)
+	return p, opError("prepare", documentsText(list), err)
 }
 
-func (s *Store) prepare(ctx context.Context, c Contribution) (*Prepared, error) {
+// documentsText names the documents of contributions.
+func documentsText(list []Contribution) string {
+	if len(list) == 1 {
+		return fmt.Sprintf("document %d", list[0].Doc)
+	}
+	return fmt.Sprintf("%d documents", len(list))
+}
+
+func (s *Store) prepare(ctx context.Context, list []Contribution) (*Prepared, error) {
 	if err := s.writable(); err != nil {
 		return nil, err
 	}
@@ -47,24 +61,24 @@ func (s *Store) prepare(ctx context.Context, c Contribution) (*Prepared, error) 
 	r := newRows(st.snap)
 	defer r.close()
 
-	p := &Prepared{c: c, plan: plan{doc: c.Doc}}
-	row, ok, err := r.document(c.Doc)
+	p := &Prepared{list: list, plan: plan{later: len(list) > 1}}
+	for i := range list {
+		p.plan.docs = append(p.plan.docs, plannedDoc{id: list[i].Doc})
+	}
+	docs, err := p.plan.replaced(r)
 	if err != nil {
 		return nil, err
 	}
-	if !ok {
-		return nil, ErrNotFound
+	g := newGatherer()
+	for i := range list {
+		if err := p.readChunks(s, r, &list[i], g.chunks); err != nil {
+			return nil, err
+		}
+		if err := g.gather(&list[i]); err != nil {
+			return nil, err
+		}
 	}
-	p.plan.docRow = row
-	orders, err := p.readChunks(s, r)
-	if err != nil {
-		return nil, err
-	}
-	if p.plan.adds, err = rawsOf(&c, orders); err != nil {
-		return nil, err
-	}
-	docs, err := replaces(r, c.Doc, &row)
-	if err != nil {
+	if p.plan.adds, err = g.sorted(); err != nil {
 		return nil, err
 	}
 	if err := p.plan.build(ctx, s, st, r, docs); err != nil {
@@ -78,7 +92,7 @@ func (s *Store) prepare(ctx context.Context, c Contribution) (*Prepared, error) 
 func (p *plan) toEmbed() (roots []*Root) {
 	for _, ch := range p.changes {
 		h := ch.next.rec.TextHash
-		if ch.hidden || ch.next.gone || !ch.fresh && (h == ch.rec.TextHash || h == ch.rec.VectorHash) {
+		if ch.hidden || ch.later || ch.next.gone || !ch.fresh && (h == ch.rec.TextHash || h == ch.rec.VectorHash) {
 			continue
 		}
 		roots = append(roots, &Root{Kind: ch.kind, Name: ch.name, Src: ch.src, Tgt: ch.tgt, New: ch.fresh, Text: ch.next.text, TextHash: h})
@@ -86,39 +100,41 @@ func (p *plan) toEmbed() (roots []*Root) {
 	return roots
 }
 
-// readChunks checks the chunks of the contribution and makes their rows.
-func (p *Prepared) readChunks(s *Store, r *rows) (map[ChunkID]uint32, error) {
-	orders := make(map[ChunkID]uint32, len(p.c.Chunks))
-	for i := range p.c.Chunks {
-		cc := &p.c.Chunks[i]
-		if _, twice := orders[cc.ID]; twice {
-			return nil, invalidf("chunk %d is named twice", cc.ID)
+// readChunks checks the chunks of a contribution, makes their rows and notes
+// their places.
+func (p *Prepared) readChunks(s *Store, r *rows, c *Contribution, places map[ChunkID]chunkPlace) error {
+	for i := range c.Chunks {
+		cc := &c.Chunks[i]
+		if _, twice := places[cc.ID]; twice {
+			return invalidf("chunk %d is named twice", cc.ID)
 		}
-		stored, ok, err := r.chunk(p.c.Doc, cc.Order)
+		stored, ok, err := r.chunk(c.Doc, cc.Order)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if !ok || stored.ID != cc.ID {
-			return nil, invalidf("chunk %d is not chunk %d of the document", cc.ID, cc.Order)
+			return invalidf("chunk %d is not chunk %d of document %d", cc.ID, cc.Order, c.Doc)
 		}
 		if cc.Vector != nil {
 			if err := s.checkVector(cc.Vector); err != nil {
-				return nil, fmt.Errorf("vector of chunk %d: %w", cc.Order, err)
+				return fmt.Errorf("vector of chunk %d: %w", cc.Order, err)
 			}
 		}
-		orders[cc.ID] = cc.Order
+		places[cc.ID] = chunkPlace{c.Doc, cc.Order}
 		p.plan.chunks = append(p.plan.chunks, chunkAddition{
 			id: cc.ID,
 			row: format.ChunkRow{
-				Doc: p.c.Doc, Order: cc.Order, LineTokens: uint32(s.measure.ChunkLine(stored.Text)),
+				Doc: c.Doc, Order: cc.Order, LineTokens: uint32(s.measure.ChunkLine(stored.Text)),
 				Keywords: cc.Keywords, CacheKeys: cc.CacheKeys, Malformed: cc.Malformed, Failure: cc.Failure,
 			},
 			vector: cc.Vector,
 			terms:  s.terms.edits("", stored.Text),
 		})
 	}
-	slices.SortFunc(p.plan.chunks, func(a, b chunkAddition) int { return int(a.row.Order) - int(b.row.Order) })
-	return orders, nil
+	slices.SortFunc(p.plan.chunks, func(a, b chunkAddition) int {
+		return cmp.Or(cmp.Compare(a.row.Doc, b.row.Doc), cmp.Compare(a.row.Order, b.row.Order))
+	})
+	return nil
 }
 
 // checkVector says whether a vector can be stored: it has the store's
@@ -148,24 +164,32 @@ type nameInChunk struct {
 	chunk ChunkID
 }
 
-// gatherer groups the fragments of a contribution by raw owner.
+// chunkPlace is where a chunk is.
+type chunkPlace struct {
+	doc   DocID
+	order uint32
+}
+
+// gatherer groups the fragments of contributions by raw owner.
 type gatherer struct {
-	doc       DocID
-	orders    map[ChunkID]uint32
+	chunks    map[ChunkID]chunkPlace
 	entities  map[string]*raw
 	relations map[[2]string]*raw
 }
 
-// rawsOf groups the fragments of c by raw owner and adds the implied ones:
-// at most one per entity and chunk, and none where the chunk has a record of
-// the entity. Entities come before relations.
-func rawsOf(c *Contribution, orders map[ChunkID]uint32) ([]*raw, error) {
-	g := &gatherer{c.Doc, orders, make(map[string]*raw), make(map[[2]string]*raw)}
+func newGatherer() *gatherer {
+	return &gatherer{make(map[ChunkID]chunkPlace), make(map[string]*raw), make(map[[2]string]*raw)}
+}
+
+// gather adds the fragments of c to their raw owners, and the implied ones: at
+// most one per entity and chunk, and none where the chunk has a record of the
+// entity.
+func (g *gatherer) gather(c *Contribution) error {
 	extracted := make(map[nameInChunk]struct{}, len(c.Entities))
 	for i := range c.Entities {
 		f := &c.Entities[i]
-		if err := g.check(f.Chunk, f.Key, f.Name); err != nil {
-			return nil, err
+		if err := g.check(c.Doc, f.Chunk, f.Key, f.Name); err != nil {
+			return err
 		}
 		extracted[nameInChunk{f.Name, f.Chunk}] = struct{}{}
 		e := g.entity(f.Name)
@@ -178,14 +202,14 @@ func rawsOf(c *Contribution, orders map[ChunkID]uint32) ([]*raw, error) {
 	implied := make(map[nameInChunk]addition)
 	for i := range c.Relations {
 		f := &c.Relations[i]
-		if err := g.check(f.Chunk, f.Key, f.Src, f.Tgt); err != nil {
-			return nil, err
+		if err := g.check(c.Doc, f.Chunk, f.Key, f.Src, f.Tgt); err != nil {
+			return err
 		}
 		if f.Src == f.Tgt {
-			return nil, invalidf("relation of %q with itself", f.Src)
+			return invalidf("relation of %q with itself", f.Src)
 		}
 		if f.Weight < 0 {
-			return nil, invalidf("relation %q, %q: weight %d", f.Src, f.Tgt, f.Weight)
+			return invalidf("relation %q, %q: weight %d", f.Src, f.Tgt, f.Weight)
 		}
 		rel := g.relation(f.Src, f.Tgt)
 		rel.add = append(rel.add, addition{fragment: fragment{key: f.Key, Fragment: format.Fragment{
@@ -197,7 +221,7 @@ func rawsOf(c *Contribution, orders map[ChunkID]uint32) ([]*raw, error) {
 			if _, ok := extracted[at]; ok {
 				continue
 			}
-			if e := g.entities[name]; c.ListedSources && e != nil && len(e.add) > 0 {
+			if e := g.entities[name]; c.ListedSources && e != nil && len(e.add) > 0 && e.add[len(e.add)-1].key.Doc == c.Doc {
 				continue
 			}
 			if first, ok := implied[at]; ok && first.key.Compare(f.Key) <= 0 {
@@ -213,22 +237,22 @@ func rawsOf(c *Contribution, orders map[ChunkID]uint32) ([]*raw, error) {
 		e := g.entity(at.name)
 		e.add = append(e.add, a)
 	}
-	return g.sorted()
+	return nil
 }
 
 // check says whether a fragment is where it says it is.
-func (g *gatherer) check(chunk ChunkID, key FragmentKey, names ...string) error {
+func (g *gatherer) check(doc DocID, chunk ChunkID, key FragmentKey, names ...string) error {
 	for _, n := range names {
 		if strings.TrimSpace(n) == "" || !utf8.ValidString(n) || strings.ContainsRune(n, 0) {
 			return invalidf("name %q", n)
 		}
 	}
-	order, ok := g.orders[chunk]
+	at, ok := g.chunks[chunk]
 	switch {
-	case !ok:
+	case !ok || at.doc != doc:
 		return invalidf("fragment of %q: chunk %d is not part of the contribution", names, chunk)
-	case key.Doc != g.doc || key.Order != order:
-		return invalidf("fragment of %q: key %+v is not of chunk %d of document %d", names, key, order, g.doc)
+	case key.Doc != doc || key.Order != at.order:
+		return invalidf("fragment of %q: key %+v is not of chunk %d of document %d", names, key, at.order, doc)
 	}
 	return nil
 }
@@ -254,6 +278,7 @@ func (g *gatherer) relation(a, b string) *raw {
 	return c
 }
 
+// sorted returns the raw owners, entities before relations.
 func (g *gatherer) sorted() ([]*raw, error) {
 	out := make([]*raw, 0, len(g.entities)+len(g.relations))
 	for _, c := range g.entities {

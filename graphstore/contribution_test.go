@@ -204,3 +204,70 @@ func TestChangedOptionsDeriveEverythingAnew(t *testing.T) {
 		t.Errorf("%+v %v", recs, err)
 	}
 }
+
+// What a document contributes does not depend on those that are committed with it.
+func TestContributionsOfOneStepAreWhatTheyAreAlone(t *testing.T) {
+	docs := []*testDoc{
+		{id: "a", chunks: []testChunk{{entities: []EntityFragment{e(0, "A", "t", "one")}, relations: []RelationFragment{r(1, "A", "B", "ab", 1)}}}},
+		{id: "b", chunks: []testChunk{{entities: []EntityFragment{e(0, "B", "t", "two")}, relations: []RelationFragment{r(1, "A", "B", "ba", 1)}}}},
+		{id: "c", chunks: []testChunk{{entities: []EntityFragment{e(0, "A", "t", "one"), e(1, "C", "t", "c")}}}},
+	}
+	for _, listed := range []bool{false, true} {
+		var got [2]string
+		for i := range got {
+			s, _ := opened(t, vfs.NewMem(), nil)
+			var list []Contribution
+			for _, d := range docs {
+				doc := register(t, s, d)
+				v, err := s.View()
+				if err != nil {
+					t.Fatal(err)
+				}
+				chunks, err := v.DocumentChunks(doc)
+				v.Close()
+				if err != nil {
+					t.Fatal(err)
+				}
+				c := d.contribution(doc, chunks)
+				c.ListedSources = listed
+				list = append(list, c)
+			}
+			steps := [][]Contribution{list}
+			if i == 1 {
+				steps = [][]Contribution{list[:1], list[1:2], list[2:]}
+			}
+			for _, step := range steps {
+				p, err := s.Prepare(t.Context(), step...)
+				if err != nil {
+					t.Fatal(err)
+				}
+				info, err := s.Commit(t.Context(), p)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got[i] += fmt.Sprint(info.Documents)
+			}
+			got[i] = strings.ReplaceAll(got[i], "][", " ")
+			v, err := s.View()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range list {
+				if err := v.DocumentFragments(c.Doc, func(f *DocumentFragment) error {
+					got[i] += fmt.Sprintf("\n%d %+v", c.Doc, *f)
+					return nil
+				}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			v.Close()
+			checked(t, s)
+			if _, err := s.Prepare(t.Context(), list[0], list[0]); !errors.Is(err, ErrInvalid) {
+				t.Errorf("a document twice: %v", err)
+			}
+		}
+		if got[0] != got[1] {
+			t.Errorf("in one step:\n%s\nalone:\n%s", got[0], got[1])
+		}
+	}
+}

@@ -32,7 +32,8 @@
 // One logical change is one batch, synced before it is published and published
 // before it is acknowledged: a reader or a crash sees all of it or none. A
 // contribution is worked out by Store.Prepare without any lock, its new texts
-// are embedded by the caller, and Store.Commit makes it durable. Commits from
+// are embedded by the caller, and Store.Commit makes it durable. Several may go
+// in one step, so that what they have in common is written once. Commits from
 // many goroutines are pipelined: they are built one after another and share
 // the wait for the disk. What a commit costs depends on what it touches, never
 // on the size of the store.

@@ -221,17 +221,3 @@ func (p *plan) rootOf(d *deriver, kind Kind, raw uint32, byOwner map[uint64]*cha
 	p.changes = append(p.changes, c)
 	return c, nil
 }
-
-// contributed counts the raw owners that a plan adds fragments to.
-func (p *plan) contributed() (entities, relations int) {
-	for _, w := range p.adds {
-		switch {
-		case len(w.add) == 0:
-		case w.kind == format.KindEntity:
-			entities++
-		default:
-			relations++
-		}
-	}
-	return entities, relations
-}

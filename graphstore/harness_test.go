@@ -147,16 +147,25 @@ func register(t tb, s *Store, d *testDoc) DocID {
 
 // prepared prepares a registered document and embeds new roots.
 func prepared(s *Store, d *testDoc, doc DocID) (*Prepared, error) {
+	return preparedAll(s, map[DocID]*testDoc{doc: d}, doc)
+}
+
+// preparedAll prepares registered documents of waiting, to be committed in one step.
+func preparedAll(s *Store, waiting map[DocID]*testDoc, docs ...DocID) (*Prepared, error) {
 	v, err := s.View()
 	if err != nil {
 		return nil, err
 	}
-	chunks, err := v.DocumentChunks(doc)
-	v.Close()
-	if err != nil {
-		return nil, err
+	defer v.Close()
+	list := make([]Contribution, len(docs))
+	for i, doc := range docs {
+		chunks, err := v.DocumentChunks(doc)
+		if err != nil {
+			return nil, err
+		}
+		list[i] = waiting[doc].contribution(doc, chunks)
 	}
-	p, err := s.Prepare(context.Background(), d.contribution(doc, chunks))
+	p, err := s.Prepare(context.Background(), list...)
 	if err != nil {
 		return nil, err
 	}

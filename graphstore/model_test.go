@@ -147,6 +147,48 @@ func TestDerivedValuesDoNotDependOnHistory(t *testing.T) {
 					o.docs[doc], ids[d.id] = d, doc
 				}
 			},
+			"many in one step": func(rt *rapid.T) { // another commit or a deletion may come first
+				if len(waiting) < 2 {
+					rt.Skip()
+				}
+				committed := func(doc DocID) {
+					d := waiting[doc]
+					delete(waiting, doc)
+					if old, ok := ids[d.id]; ok {
+						delete(o.docs, old)
+					}
+					o.docs[doc], ids[d.id] = d, doc
+				}
+				docs := slices.Sorted(maps.Keys(waiting))
+				first := rapid.SampledFrom([]string{"nothing", "commit", "delete"}).Draw(rt, "first")
+				late := docs[0]
+				if first == "commit" {
+					docs = docs[1:]
+				}
+				p, err := preparedAll(s, waiting, docs...)
+				if err != nil {
+					rt.Fatal(err)
+				}
+				switch {
+				case first == "commit":
+					commit(rt, s, waiting[late], late)
+					committed(late)
+				case first == "delete" && len(o.docs) > 0:
+					doc := pick(o.docs)
+					if _, err := s.Delete(ctx, []DocID{doc}, DeleteOptions{}); err != nil {
+						rt.Fatal(err)
+					}
+					delete(ids, o.docs[doc].id)
+					delete(o.docs, doc)
+				}
+				info, err := s.Commit(ctx, p)
+				if err != nil || len(info.Documents) != len(docs) {
+					rt.Fatal(info, err)
+				}
+				for _, doc := range docs {
+					committed(doc)
+				}
+			},
 			"delete": func(rt *rapid.T) {
 				if len(o.docs) == 0 {
 					rt.Skip()

@@ -3,7 +3,6 @@ package graphstore
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,15 +17,21 @@ import (
 type plan struct {
 	base    uint64
 	made    format.Counters // of base
-	doc     DocID           // whose contribution comes; 0: none
-	docRow  format.Document
-	adds    []*raw    // of the contribution; entities by name, then relations
-	renewed []*change // owners whose derived data is re-made
+	docs    []plannedDoc    // whose contributions come
+	later   bool            // what becomes of owners that exist is worked out by update
+	adds    []*raw          // of the contributions; entities by name, then relations
+	renewed []*change       // owners whose derived data is re-made
 	removed []removedDoc
 	changes []*change // entities by name, then relations by (src, tgt)
 	chunks  []chunkAddition
 	gone    []chunkRemoval
 	overlay *overlays // what the plan does to overlays; nil: nothing
+}
+
+// plannedDoc is a document whose contribution comes.
+type plannedDoc struct {
+	id  DocID
+	row format.Document
 }
 
 // removedDoc is a document whose contribution goes.
@@ -80,27 +85,6 @@ func (s *Store) deriver(st *state, r *rows, removed []removedDoc) *deriver {
 	return d
 }
 
-// replaces lists the documents whose contribution goes when doc is committed:
-// its own earlier one, and the document that it replaces.
-func replaces(r *rows, doc DocID, row *format.Document) ([]DocID, error) {
-	var out []DocID
-	_, committed, err := r.owners(doc)
-	if err != nil {
-		return nil, err
-	}
-	if committed {
-		out = append(out, doc)
-	}
-	named, ok, err := r.documentByName(row.ID)
-	if err != nil {
-		return nil, err
-	}
-	if ok && named != doc {
-		out = append(out, named)
-	}
-	return out, nil
-}
-
 // readRemoved reads what is needed of the documents that go.
 func (p *plan) readRemoved(r *rows, docs []DocID) error {
 	p.removed, p.gone = nil, nil
@@ -112,7 +96,7 @@ func (p *plan) readRemoved(r *rows, docs []DocID) error {
 		if !ok {
 			return corruptf("document %d has a name but no row", doc)
 		}
-		rd := removedDoc{id: doc, row: row, keepRow: doc == p.doc}
+		rd := removedDoc{id: doc, row: row, keepRow: p.comes(doc)}
 		if rd.owners, rd.committed, err = r.owners(doc); err != nil {
 			return err
 		}
@@ -139,8 +123,24 @@ func (p *plan) readRemoved(r *rows, docs []DocID) error {
 	return nil
 }
 
-// build resolves and derives every change against st. The contribution's own
-// changes in p.adds are used again when it is called anew.
+// comes says whether a contribution of the document comes.
+func (p *plan) comes(doc DocID) bool {
+	return slices.ContainsFunc(p.docs, func(d plannedDoc) bool { return d.id == doc })
+}
+
+// heir returns the document that comes and has that id, 0 if none.
+func (p *plan) heir(id string) DocID {
+	for i := range p.docs {
+		if p.docs[i].row.ID == id {
+			return p.docs[i].id
+		}
+	}
+	return 0
+}
+
+// build resolves and derives every change against st, but for those that are
+// left for later. The contributions' own changes in p.adds are used again when
+// it is called anew.
 func (p *plan) build(ctx context.Context, s *Store, st *state, r *rows, docs []DocID) error {
 	if err := p.readRemoved(r, docs); err != nil {
 		return err
@@ -174,6 +174,10 @@ func (p *plan) derive(ctx context.Context, d *deriver) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
+		}
+		if p.later && !c.fresh {
+			c.later = true
+			continue
 		}
 		if err := d.renew(c); err != nil {
 			return err
@@ -283,9 +287,9 @@ func (d *deriver) existing(kind Kind, owner uint32) *change {
 }
 
 // update brings p up to date with the state st, under the writer's lock. Only
-// changes of owners that were written since are derived again.
+// changes of owners that were written since, or were left for it, are derived.
 func (p *plan) update(ctx context.Context, s *Store, st *state, r *rows) error {
-	if st.seq == p.base {
+	if st.seq == p.base && !p.later {
 		return nil
 	}
 	if p.base < s.touchedFrom || p.base < s.overlaid || p.documentsTouched(s) {
@@ -293,6 +297,7 @@ func (p *plan) update(ctx context.Context, s *Store, st *state, r *rows) error {
 		if err != nil {
 			return err
 		}
+		p.later = false
 		return p.build(ctx, s, st, r, docs)
 	}
 	d := s.deriver(st, r, p.removed)
@@ -301,7 +306,7 @@ func (p *plan) update(ctx context.Context, s *Store, st *state, r *rows) error {
 	}
 	sameNames := st.n.NextEntity == p.made.NextEntity && st.n.NextRelation == p.made.NextRelation
 	for _, c := range p.changes {
-		moved := false
+		moved := c.later
 		if c.hidden || c.fresh && !sameNames || !c.fresh && s.touched[ownerKey(c.kind, c.owner)] > p.base {
 			was, old := c.fresh, c.owner
 			if len(c.add) > 0 {
@@ -314,22 +319,24 @@ func (p *plan) update(ctx context.Context, s *Store, st *state, r *rows) error {
 					}
 				}
 			}
-			moved = c.hidden || !was || !c.fresh || c.owner != old
+			moved = moved || c.hidden || !was || !c.fresh || c.owner != old
 		}
-		if moved {
+		if c.later = false; moved {
 			if err := d.renew(c); err != nil {
 				return err
 			}
 		}
 	}
-	p.base, p.made = st.seq, st.n
+	p.base, p.made, p.later = st.seq, st.n, false
 	return nil
 }
 
 // documentsTouched says whether a document of the plan was written since.
 func (p *plan) documentsTouched(s *Store) bool {
-	if p.doc != 0 && s.touched[ownerKey(0, uint32(p.doc))] > p.base {
-		return true
+	for i := range p.docs {
+		if s.touched[ownerKey(0, uint32(p.docs[i].id))] > p.base {
+			return true
+		}
 	}
 	for i := range p.removed {
 		if s.touched[ownerKey(0, uint32(p.removed[i].id))] > p.base {
@@ -341,26 +348,50 @@ func (p *plan) documentsTouched(s *Store) bool {
 
 // documents reads p's documents again and lists those that go.
 func (p *plan) documents(r *rows) ([]DocID, error) {
-	if p.doc == 0 {
-		var docs []DocID
-		for i := range p.removed {
-			_, ok, err := r.document(p.removed[i].id)
-			if err != nil {
-				return nil, err
-			}
-			if ok {
-				docs = append(docs, p.removed[i].id)
-			}
+	if len(p.docs) > 0 {
+		return p.replaced(r)
+	}
+	var docs []DocID
+	for i := range p.removed {
+		_, ok, err := r.document(p.removed[i].id)
+		if err != nil {
+			return nil, err
 		}
-		return docs, nil
+		if ok {
+			docs = append(docs, p.removed[i].id)
+		}
 	}
-	row, ok, err := r.document(p.doc)
-	if err != nil {
-		return nil, err
+	return docs, nil
+}
+
+// replaced reads the rows of the documents that come and lists those whose
+// contribution goes: their own earlier one, and those that they replace.
+func (p *plan) replaced(r *rows) (gone []DocID, err error) {
+	for i := range p.docs {
+		doc, ok := &p.docs[i], false
+		if doc.row, ok, err = r.document(doc.id); err != nil {
+			return nil, err
+		}
+		if !ok {
+			return nil, fmt.Errorf("document %d: %w", doc.id, ErrNotFound)
+		}
+		if first := p.heir(doc.row.ID); first != doc.id {
+			return nil, invalidf("documents %d and %d have the same id", first, doc.id)
+		}
+		_, committed, err := r.owners(doc.id)
+		if err != nil {
+			return nil, err
+		}
+		if committed {
+			gone = append(gone, doc.id)
+		}
+		named, ok, err := r.documentByName(doc.row.ID)
+		if err != nil {
+			return nil, err
+		}
+		if ok && named != doc.id {
+			gone = append(gone, named)
+		}
 	}
-	if !ok {
-		return nil, errors.Join(invalidf("document %d was deleted", p.doc), ErrNotFound)
-	}
-	p.docRow = row
-	return replaces(r, p.doc, &row)
+	return gone, nil
 }

@@ -150,14 +150,16 @@ type Root struct {
 // CommitInfo says what a commit did.
 type CommitInfo struct {
 	Seq          uint64
-	Entities     int // owners that the document contributes to
-	Relations    int
+	Documents    []Contributed // as prepared
 	NewEntities  int
 	NewRelations int
 	Touched      int // roots whose fragments changed
 	Stale        int // touched roots that are stale now
 	Vectors      int // vectors stored
 }
+
+// Contributed counts the owners that a document contributes to.
+type Contributed struct{ Entities, Relations int }
 
 // DeleteOptions says what goes with a document.
 type DeleteOptions struct {

@@ -1,0 +1,91 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/lightctl/lightrag/format"
+	"github.com/lightctl/lightrag/graphstore"
+)
+
+func TestDocumentsThatWaitAreCommittedTogether(t *testing.T) {
+	q := committer{turns: make(chan struct{}, 1)}
+	var groups [][]int
+	begun, goOn := make(chan struct{}), make(chan struct{})
+	commit := func(group []*ready) {
+		var docs []int
+		for _, d := range group {
+			docs = append(docs, int(d.c.Doc))
+		}
+		if groups = append(groups, docs); len(groups) == 1 {
+			close(begun)
+			<-goOn
+		}
+	}
+	var wg sync.WaitGroup
+	start := func(doc, chunks int) {
+		d := &ready{c: graphstore.Contribution{Doc: format.DocID(doc)}, chunks: make([]graphstore.Chunk, chunks)}
+		wg.Go(func() { q.commit(d, commit) })
+	}
+	waiting := func(n int) {
+		for got := -1; got != n; {
+			q.mu.Lock()
+			got = len(q.queue)
+			q.mu.Unlock()
+		}
+	}
+	start(1, 1)
+	<-begun
+	for i, chunks := range []int{1, commitChunks - 2, 1, commitChunks + 1, 1} {
+		start(2+i, chunks)
+		waiting(1 + i)
+	}
+	close(goOn)
+	wg.Wait()
+	if want := [][]int{{1}, {2, 3, 4}, {5}, {6}}; fmt.Sprint(groups) != fmt.Sprint(want) {
+		t.Errorf("committed %v, want %v", groups, want)
+	}
+}
+
+func TestADocumentThatCannotBeEmbeddedFailsAlone(t *testing.T) {
+	broken := errors.New("broken")
+	e := &words{hook: func(texts []string, vecs [][]float32) ([][]float32, error) {
+		if slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, "poison") }) {
+			return nil, broken
+		}
+		return vecs, nil
+	}}
+	o := testOptions(&fakeModel{})
+	o.Embedder = e
+	db := opened(t, "store", o)
+	var docs []Document
+	for i := range 40 {
+		docs = append(docs, doc(fmt.Sprint("d", i), fmt.Sprintf("@e|Hub|place|Hub is said by number %d.", i), fmt.Sprintf("@e|E%d|thing|One of many.", i)))
+	}
+	docs[17].Text += " poison"
+	rep, err := db.Insert(t.Context(), docs...)
+	if err != nil || rep.Stale != 0 {
+		t.Fatal(err, rep.Stale)
+	}
+	for i, d := range rep.Documents {
+		if bad := i == 17; bad != (d.Status == StatusFailed) || bad != errors.Is(d.Err, broken) || !bad && d.Entities != 2 {
+			t.Errorf("document %d is %s with %d entities: %v", i, d.Status, d.Entities, d.Err)
+		}
+	}
+	e.hook = nil
+	if rep, err := db.Retry(t.Context()); err != nil || rep.Count(StatusProcessed) != 1 {
+		t.Errorf("%+v: %v", rep, err)
+	}
+	sound(t, db)
+	one := opened(t, "store", testOptions(&fakeModel{}))
+	for i := range docs {
+		inserted(t, one, docs[i])
+	}
+	if a, b := exported(t, db), exported(t, one); a != b {
+		t.Errorf("together:\n%s\none by one:\n%s", a, b)
+	}
+}
