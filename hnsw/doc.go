@@ -49,7 +49,8 @@
 //
 // # Deletion
 //
-// A killed slot is no hit, but a step of walks, which costs them little while there are few of them. Graph.Consolidate
+// A killed slot is no hit, but a step of walks, which costs them little while there are few of them. One that was killed
+// before it was linked is not linked at all, and costs nothing. Graph.Consolidate
 // takes the dead out: whoever named one chooses others as neighbours, from those whom the dead one named. It does so in
 // portions, beside everything else. Slots of a Graph are not used again.
 //

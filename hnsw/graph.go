@@ -3,6 +3,7 @@ package hnsw
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"sync"
 	"sync/atomic"
 
@@ -127,6 +128,21 @@ func (g *Graph) Score(slot uint32, q []float32) float32 {
 		return -1
 	}
 	return makeRank(simd.Dot(q, g.table.Load().row(slot)), slot).score()
+}
+
+// Lingering returns the number of killed slots that walks still pass: linked, and not yet taken out by Consolidate.
+func (g *Graph) Lingering() uint32 {
+	mark, t := g.mark.Load(), g.table.Load()
+	n := 0
+	for from := uint32(0); from < mark; from += 64 {
+		m, i := t.at(from)
+		dead := m.dead[i>>6].Load()
+		if mark-from < 64 {
+			dead &= 1<<(mark-from) - 1
+		}
+		n += bits.OnesCount64(dead)
+	}
+	return uint32(max(0, n-int(g.upkeep.aparts.Load())))
 }
 
 // Kill marks a slot dead: no search returns it any more, and slots linked later choose it as a neighbour only

@@ -34,8 +34,8 @@ func (g *Graph) onlyLinker() *linker {
 type twin struct{ slot, first uint32 }
 
 // Link wires at most limit appended slots into the graph, in slot order, advancing the mark after each; 0 means
-// all that are there when it is called. It returns how many it linked, and stops early with the context's error.
-// Searches and Append may run meanwhile; other calls that link wait.
+// all that are there when it is called. Those killed by then are passed over, and cost nothing. It returns how many slots
+// the mark has advanced, and stops early with the context's error. Searches and Append may run meanwhile; other calls that link wait.
 func (g *Graph) Link(ctx context.Context, limit int) (int, error) {
 	return g.LinkParallel(ctx, limit, 1)
 }
@@ -51,6 +51,7 @@ func (g *Graph) LinkParallel(ctx context.Context, limit, workers int) (int, erro
 		to = from + uint32(limit)
 	}
 	err := g.linkRange(ctx, to, workers)
+	g.reclaim()
 	mark := g.mark.Load()
 	// Checking reachability reads every list once. Doing it each time the graph has grown by a third keeps that
 	// a small share of linking, however small the portions.
@@ -79,7 +80,9 @@ func (g *Graph) linkRange(ctx context.Context, to uint32, workers int) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if first, found := g.linkSlot(c, slot); found {
+		if g.passable(slot) {
+			g.part(slot)
+		} else if first, found := g.linkSlot(c, slot); found {
 			g.chain(twin{slot, first})
 		}
 		g.mark.Store(slot + 1)
@@ -98,7 +101,7 @@ func (g *Graph) linkRange(ctx context.Context, to uint32, workers int) error {
 func (g *Graph) linkSome(ctx context.Context, to uint32, workers int) error {
 	var next atomic.Uint32
 	next.Store(g.mark.Load())
-	twins := make([][]twin, workers)
+	twins, passed := make([][]twin, workers), make([][]uint32, workers)
 	var group sync.WaitGroup
 	for w := range workers {
 		group.Go(func() {
@@ -109,7 +112,9 @@ func (g *Graph) linkSome(ctx context.Context, to uint32, workers int) error {
 				if slot >= to {
 					return
 				}
-				if first, found := g.linkSlot(c, slot); found {
+				if g.passable(slot) {
+					passed[w] = append(passed[w], slot)
+				} else if first, found := g.linkSlot(c, slot); found {
 					twins[w] = append(twins[w], twin{slot, first})
 				}
 			}
@@ -123,12 +128,19 @@ func (g *Graph) linkSome(ctx context.Context, to uint32, workers int) error {
 	for _, t := range all {
 		g.chain(t)
 	}
+	for _, slot := range slices.Concat(passed...) {
+		g.part(slot)
+	}
 	g.mark.Store(done)
 	if done < to {
 		return ctx.Err()
 	}
 	return nil
 }
+
+// passable says whether a slot that is to be linked next died before, so that there is nothing to link: nobody names it.
+// Slot 0 is linked whatever became of it, for it is what a word of a list stands for that was not written yet.
+func (g *Graph) passable(slot uint32) bool { return slot > 0 && g.table.Load().dead(slot) }
 
 // chain puts a twin into its chain, which ascends from the second on.
 func (g *Graph) chain(w twin) {
