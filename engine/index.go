@@ -16,10 +16,13 @@ import (
 const (
 	indexKinds = 3  // entity, relation, chunk
 	linkPage   = 64 // slots linked before the linker looks up
-	// maxUnlinked is the number of slots, beside exactBelow, that may wait to be
-	// linked: a commit waits while there are more. Searches scan them, some 10 ms
-	// of one core for 256k rows of 768 components; linking them takes a minute.
-	maxUnlinked = 1 << 18
+	// hastyPage is how many are when somebody waits for it, by all cores: those
+	// that are done first wait for the last.
+	hastyPage = 1024
+	// maxUnlinked is the number of slots of a kind, beyond exactBelow, that may
+	// wait to be linked: a commit waits while there are more. To scan so many of
+	// 768 components takes a search a good millisecond of one core.
+	maxUnlinked = 1 << 14
 	// linkBeside is how many may wait before they are linked while many documents
 	// come in: until then the cores are better used for the documents.
 	linkBeside = maxUnlinked / 2
@@ -48,6 +51,8 @@ type vectorIndex struct {
 	files  graphstore.IndexFiles
 	store  *graphstore.Store
 	bulk   atomic.Int32 // calls that bring many documents
+	hasty  atomic.Int32 // calls that wait until vectors are linked
+	idles  atomic.Int64 // times that nothing was left to do
 	signal chan struct{}
 	done   chan struct{}
 	cancel context.CancelFunc
@@ -164,14 +169,18 @@ func (x *vectorIndex) linkLoop(ctx context.Context) {
 		}
 		for again := true; again && ctx.Err() == nil; {
 			again = false
-			if x.bulk.Load() > 0 && x.behind() < int(x.exact)+linkBeside {
-				break // the next commit, or the end of the call, wakes it
-			}
 			for i, k := range x.kinds {
 				if k.graph.Bound() <= x.exact {
 					continue
 				}
-				n, err := k.graph.Link(ctx, linkPage)
+				page, workers := linkPage, 1
+				if x.hasty.Load() > 0 {
+					page, workers = hastyPage, runtime.GOMAXPROCS(0)
+				} else if x.bulk.Load() > 0 && k.beyond(x.exact) < linkBeside {
+					x.bury(i, k)
+					continue // the next commit, or the end of the call, wakes it
+				}
+				n, err := k.graph.LinkParallel(ctx, page, workers)
 				if err != nil && ctx.Err() == nil {
 					x.log.Error("lightrag: the vector index cannot link new vectors; they are found by scanning", "error", err)
 					return
@@ -181,6 +190,7 @@ func (x *vectorIndex) linkLoop(ctx context.Context) {
 			}
 			runtime.Gosched()
 		}
+		x.idles.Add(1)
 	}
 }
 
@@ -205,9 +215,26 @@ func (x *vectorIndex) behind() int {
 	return n
 }
 
-// waitLinked holds back a writer while too many slots wait to be linked.
+// beyond returns how many slots wait to be linked, not counting those that would
+// be scanned if there were no others.
+func (k *kindIndex) beyond(exact uint32) int {
+	return int(k.graph.Bound()) - int(max(k.graph.Mark(), exact))
+}
+
+// waitLinked holds back a writer while too many slots of a kind wait to be linked.
 func (x *vectorIndex) waitLinked(ctx context.Context) error {
-	for x.behind() > int(x.exact)+maxUnlinked {
+	most := func() (n int) {
+		for _, k := range x.kinds {
+			n = max(n, k.beyond(x.exact))
+		}
+		return n
+	}
+	if most() <= maxUnlinked {
+		return nil
+	}
+	x.hasty.Add(1)
+	defer x.hasty.Add(-1)
+	for most() > maxUnlinked {
 		x.wake()
 		select {
 		case <-ctx.Done():

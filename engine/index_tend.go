@@ -12,6 +12,9 @@ const (
 	// deadShare is the share of dead slots, still in the graph, from which they
 	// are taken out: every search passes them.
 	deadShare = 1.0 / 16
+	// deadMost is that share while vectors wait to be linked, which is done first:
+	// to take slots out costs looking at all lists, whatever the number of slots.
+	deadMost = 1.0 / 4
 	// staleEvery is the share of new slots after which the linker looks for
 	// slots that died.
 	staleEvery = 1.0 / 32
@@ -74,11 +77,14 @@ func (k *kindIndex) unnamed(v *graphstore.View, i int, slots []uint32) []uint32 
 	return slots
 }
 
-// consolidate takes dead slots out of the graph when there are many; where walks
+// consolidate takes dead slots out of the graph when there are many (deadShare); where walks
 // need rows, which slots of a file may have lost, when there are any.
 func (x *vectorIndex) consolidate(ctx context.Context, k *kindIndex) {
-	dead := float64(k.graph.Dead()) - float64(k.graph.Free())
-	if dead == 0 || k.graph.HasCodes() && dead < deadShare*float64(k.graph.Mark()) {
+	dead, share := float64(k.graph.Lingering()), deadShare
+	if k.graph.Mark() < k.graph.Bound() {
+		share = deadMost
+	}
+	if dead == 0 || k.graph.HasCodes() && dead < share*float64(k.graph.Mark()) {
 		return
 	}
 	if _, err := k.graph.Consolidate(ctx); err != nil && ctx.Err() == nil {

@@ -29,14 +29,39 @@ func RebuildIndex(ctx context.Context, dir string, o Options, progress func(link
 	return stats, nil
 }
 
+// WaitLinked returns when every vector is linked that is to be, and what died
+// is taken out of the index. Else that happens in the background, as far as it
+// comes until Close; what is not linked is found by scanning. All cores work on
+// it. Call it when many documents have come in and the store is about to be
+// closed, or is to answer as fast as it can. progress may be nil; it is told how
+// many of the vectors that waited are linked. When ctx ends first, its cause is
+// the error, and the background goes on.
+func (db *DB) WaitLinked(ctx context.Context, progress func(linked, vectors int)) error {
+	if err := db.begin(false); err != nil {
+		return err
+	}
+	defer db.end()
+	if err := db.index.linkAll(ctx, progress); err != nil {
+		return fmt.Errorf("lightrag: link vectors: %w", err)
+	}
+	return nil
+}
+
 // linkAll waits until every vector is linked that is to be.
 func (x *vectorIndex) linkAll(ctx context.Context, progress func(linked, vectors int)) error {
-	total := x.behind()
+	x.hasty.Add(1)
+	defer x.hasty.Add(-1)
+	total, idles, pause := x.behind(), int64(-1), time.Millisecond/4
 	for left := total; ; left = x.behind() {
 		if progress != nil {
 			progress(max(total-left, 0), total)
 		}
-		if left == 0 {
+		switch {
+		case left > 0:
+			idles = -1
+		case idles < 0:
+			idles = x.idles.Load() // of then, or sooner: all is linked, not all is tended
+		case x.idles.Load() > idles:
 			return nil
 		}
 		x.wake()
@@ -44,8 +69,12 @@ func (x *vectorIndex) linkAll(ctx context.Context, progress func(linked, vectors
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-x.done:
+			if left == 0 {
+				return nil
+			}
 			return fmt.Errorf("%d vectors cannot be linked", left)
-		case <-time.After(20 * time.Millisecond):
+		case <-time.After(pause):
+			pause = min(2*pause, 20*time.Millisecond)
 		}
 	}
 }

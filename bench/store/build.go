@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"time"
 
 	"github.com/lightctl/lightrag/bench/measure"
 	"github.com/lightctl/lightrag/engine"
@@ -66,34 +65,11 @@ func complete(r *engine.Report) error {
 }
 
 // WaitLinked waits until the vector index of db has linked every vector, and
-// returns what passed meanwhile; the CPU time of asking is taken out.
+// returns what passed meanwhile.
 func WaitLinked(ctx context.Context, db *engine.DB) (measure.Span, error) {
-	var asking time.Duration
 	stop := measure.Start()
-	for pause := time.Millisecond; ; pause = min(2*pause, time.Second/4) {
-		ask := measure.StartThread()
-		stats, err := db.Stats()
-		asked := ask()
-		asking += asked.CPU
-		pause = max(pause, 5*asked.Wall) // asking must not keep the linker from its work
-		if err != nil {
-			return stop(), err
-		}
-		linked := true
-		for _, k := range stats.Index {
-			linked = linked && (k.Exact || k.Linked == k.Vectors)
-		}
-		if linked {
-			s := stop()
-			s.CPU = max(s.CPU-asking, 0)
-			return s, nil
-		}
-		select {
-		case <-ctx.Done():
-			return stop(), ctx.Err()
-		case <-time.After(pause):
-		}
-	}
+	err := db.WaitLinked(ctx, nil)
+	return stop(), err
 }
 
 // Build makes a store of the first n chunks in dir and closes it.

@@ -44,5 +44,5 @@ func (a *app) importKG(cmd *cobra.Command, f *importFlags, file string) error {
 		return err
 	}
 	rep, err := db.ImportKG(cmd.Context(), in, engine.KGImport{Name: file})
-	return a.endImport(db, file, rep, err, started, fresh)
+	return a.endImport(cmd.Context(), db, file, rep, err, started, fresh)
 }

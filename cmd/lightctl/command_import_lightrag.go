@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -97,7 +98,7 @@ func (a *app) importLightRAG(cmd *cobra.Command, f *importFlags, o engine.LightR
 			}
 		}
 	}
-	return a.endImport(db, dir, rep, err, started, fresh)
+	return a.endImport(cmd.Context(), db, dir, rep, err, started, fresh)
 }
 
 // noStore reports whether there is nothing yet where the store is to be.
@@ -109,7 +110,10 @@ func (a *app) noStore() bool {
 // endImport prints the report of an import and closes the store. A store that
 // this run has made, and of which nothing came because the source cannot be
 // used, is taken away again.
-func (a *app) endImport(db *store, object string, rep *engine.ImportReport, err error, started time.Time, fresh bool) error {
+func (a *app) endImport(ctx context.Context, db *store, object string, rep *engine.ImportReport, err error, started time.Time, fresh bool) error {
+	if err == nil {
+		err = a.waitLinked(ctx, db.DB)
+	}
 	out := newImportReport(rep)
 	v := db.View()
 	out.Store = v.Counts()

@@ -76,6 +76,9 @@ func (a *app) index(cmd *cobra.Command, f *indexFlags, paths []string) error {
 		err = ix.flush(ix.db.Insert)
 	}
 	p.stop()
+	if err == nil {
+		err = a.waitLinked(ix.ctx, ix.db)
+	}
 	v := db.View()
 	counts := v.Counts()
 	made := v.Models()
