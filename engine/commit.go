@@ -8,14 +8,9 @@ import (
 	"github.com/lightctl/lightrag/llm"
 )
 
-const (
-	// commitTurns is how many commits of a run are under way: while one is written,
-	// the next is worked out.
-	commitTurns = 2
-	// commitChunks bounds what is committed in one step, but for one document: other
-	// writers wait for it.
-	commitChunks = 64
-)
+// commitChunks bounds what is committed in one step, but for one document: other
+// writers wait for it.
+const commitChunks = 64
 
 // ready is a document of which all chunks are extracted.
 type ready struct {
@@ -32,29 +27,46 @@ type ready struct {
 // of is then derived and written once. Where documents come slowly, as from a
 // model, each is committed when it is ready.
 type committer struct {
-	turns chan struct{}
+	// One step is worked out at a time, while the one before it is written.
+	working, writing chan struct{}
+	prepare          func([]*ready) (write func())
+
 	mu    sync.Mutex
 	queue []*ready
 }
 
-// commit returns when d is committed, or cannot be. Whoever gets a turn takes
-// what waits at the front, its own document or not: as many goroutines will
-// have one as documents wait.
-func (q *committer) commit(d *ready, commit func([]*ready)) {
+func newCommitter(prepare func([]*ready) (write func())) *committer {
+	return &committer{working: make(chan struct{}, 1), writing: make(chan struct{}, 1), prepare: prepare}
+}
+
+// commit returns when d is committed, or cannot be. Whoever finds that nobody is
+// working takes what waits at the front, its own document or not, until its own
+// is done.
+func (q *committer) commit(d *ready) {
 	d.done = make(chan struct{})
 	q.mu.Lock()
 	q.queue = append(q.queue, d)
 	q.mu.Unlock()
-
-	q.turns <- struct{}{}
-	if group := q.take(); len(group) > 0 {
-		commit(group)
+	for {
+		select {
+		case <-d.done:
+			return
+		case q.working <- struct{}{}:
+		}
+		group := q.take()
+		if len(group) == 0 {
+			<-q.working
+			continue
+		}
+		write := q.prepare(group)
+		q.writing <- struct{}{}
+		<-q.working
+		write()
+		<-q.writing
 		for _, d := range group {
 			close(d.done)
 		}
 	}
-	<-q.turns
-	<-d.done
 }
 
 func (q *committer) take() []*ready {
@@ -70,28 +82,42 @@ func (q *committer) take() []*ready {
 	return group
 }
 
-// commit commits a group of ready documents. What is wrong with one of them is
-// its own failure.
-func (r *run) commit(group []*ready) {
-	err := r.db.commit(r.ctx, group, r.single)
-	if err != nil && len(group) > 1 && !fatal(r.ctx, err) {
-		for i := range group {
-			group[i].err = r.db.commit(r.ctx, group[i:i+1], r.single)
+// prepare works out a step, and returns what writes it. What is wrong with one
+// document is its own failure.
+func (r *run) prepare(group []*ready) (write func()) {
+	p, err := r.db.prepare(r.ctx, group, r.single)
+	return func() {
+		if err == nil {
+			err = r.db.write(r.ctx, p, group)
 		}
-		return
-	}
-	for _, d := range group {
-		d.err = err
+		if err != nil && len(group) > 1 && !fatal(r.ctx, err) {
+			for i := range group {
+				group[i].err = r.db.commit(r.ctx, group[i:i+1], r.single)
+			}
+			return
+		}
+		for _, d := range group {
+			d.err = err
+		}
 	}
 }
 
-// commit embeds what documents bring and commits them as one change. Roots that
-// existed before and whose text changes are embedded now when changed is true,
-// of a single document; otherwise they become stale and are refreshed later,
-// once for many documents.
+// commit commits documents as one change.
 func (db *DB) commit(ctx context.Context, group []*ready, changed bool) error {
-	if err := db.index.waitLinked(ctx); err != nil {
+	p, err := db.prepare(ctx, group, changed)
+	if err != nil {
 		return err
+	}
+	return db.write(ctx, p, group)
+}
+
+// prepare works out what documents bring and embeds it. Roots that existed before
+// and whose text changes are embedded now when changed is true, of a single
+// document; otherwise they become stale and are refreshed later, once for many
+// documents.
+func (db *DB) prepare(ctx context.Context, group []*ready, changed bool) (*graphstore.Prepared, error) {
+	if err := db.index.waitLinked(ctx); err != nil {
+		return nil, err
 	}
 	list := make([]graphstore.Contribution, len(group))
 	for i, d := range group {
@@ -99,7 +125,7 @@ func (db *DB) commit(ctx context.Context, group []*ready, changed bool) error {
 	}
 	p, err := db.store.Prepare(ctx, list...)
 	if err != nil {
-		return err
+		return nil, err
 	}
 
 	var texts []string
@@ -117,7 +143,7 @@ func (db *DB) commit(ctx context.Context, group []*ready, changed bool) error {
 	}
 	vecs, err := db.embed(ctx, texts, llm.PurposeDocument)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for i, r := range roots {
 		r.Vector = vecs[i]
@@ -129,6 +155,11 @@ func (db *DB) commit(ctx context.Context, group []*ready, changed bool) error {
 		}
 		vecs = vecs[len(d.chunks):]
 	}
+	return p, nil
+}
+
+// write commits what was prepared of documents.
+func (db *DB) write(ctx context.Context, p *graphstore.Prepared, group []*ready) error {
 	info, err := db.store.Commit(ctx, p)
 	if err != nil {
 		return err

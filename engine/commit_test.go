@@ -13,10 +13,10 @@ import (
 )
 
 func TestDocumentsThatWaitAreCommittedTogether(t *testing.T) {
-	q := committer{turns: make(chan struct{}, 1)}
 	var groups [][]int
 	begun, goOn := make(chan struct{}), make(chan struct{})
-	commit := func(group []*ready) {
+	written := 0
+	q := newCommitter(func(group []*ready) func() {
 		var docs []int
 		for _, d := range group {
 			docs = append(docs, int(d.c.Doc))
@@ -25,11 +25,12 @@ func TestDocumentsThatWaitAreCommittedTogether(t *testing.T) {
 			close(begun)
 			<-goOn
 		}
-	}
+		return func() { written += len(group) }
+	})
 	var wg sync.WaitGroup
 	start := func(doc, chunks int) {
 		d := &ready{c: graphstore.Contribution{Doc: format.DocID(doc)}, chunks: make([]graphstore.Chunk, chunks)}
-		wg.Go(func() { q.commit(d, commit) })
+		wg.Go(func() { q.commit(d) })
 	}
 	waiting := func(n int) {
 		for got := -1; got != n; {
@@ -46,8 +47,8 @@ func TestDocumentsThatWaitAreCommittedTogether(t *testing.T) {
 	}
 	close(goOn)
 	wg.Wait()
-	if want := [][]int{{1}, {2, 3, 4}, {5}, {6}}; fmt.Sprint(groups) != fmt.Sprint(want) {
-		t.Errorf("committed %v, want %v", groups, want)
+	if want := [][]int{{1}, {2, 3, 4}, {5}, {6}}; fmt.Sprint(groups) != fmt.Sprint(want) || written != 6 {
+		t.Errorf("committed %v, %d documents written, want %v", groups, written, want)
 	}
 }
 

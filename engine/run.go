@@ -27,7 +27,7 @@ type run struct {
 	chunks chan struct{} // slots of chunks in flight
 	docs   chan struct{} // slots of documents in flight
 
-	commits committer
+	commits *committer
 
 	mu       sync.Mutex
 	report   Report
@@ -52,8 +52,8 @@ func (db *DB) newRun(ctx context.Context, op string) *run {
 	r := &run{db: db, op: op, started: time.Now()}
 	r.ctx, r.cancel = context.WithCancelCause(ctx)
 	r.chunks = make(chan struct{}, 2*db.opts.Concurrency)
-	r.docs = make(chan struct{}, 4*db.opts.Concurrency)
-	r.commits.turns = make(chan struct{}, commitTurns)
+	r.docs = make(chan struct{}, 8*db.opts.Concurrency)
+	r.commits = newCommitter(r.prepare)
 	return r
 }
 
@@ -267,7 +267,7 @@ func (r *run) conclude(j *job, results []chunkResult, err error) bool {
 	}
 	if err == nil {
 		d := &ready{c: c, chunks: j.chunks}
-		r.commits.commit(d, r.commit)
+		r.commits.commit(d)
 		if err = d.err; err == nil {
 			r.documentCommitted(j, d.n, c, failures)
 			return true
