@@ -120,8 +120,8 @@ func (x *vectorIndex) stats() map[string]IndexStats {
 type Finding = graphstore.Finding
 
 // Check recomputes what the store derives and compares; with deep it also
-// verifies every block of every vector segment. It reports what it finds and
-// changes nothing.
+// reads every block of every table and vector segment, and compares postings with
+// texts. It reports what it finds and changes nothing.
 func (db *DB) Check(ctx context.Context, deep bool) ([]Finding, error) {
 	if err := db.begin(false); err != nil {
 		return nil, err

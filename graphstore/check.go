@@ -21,8 +21,8 @@ var errEnough = errors.New("enough")
 // and compares it with what is stored: counters, columns, aggregates, records,
 // description rows, summaries, adjacency, names, pairs, documents and the
 // presence of vectors. With deep it also reads every cached answer and every
-// block of every segment, and cuts every text into terms to compare the postings;
-// without, vectors that are not buffered are taken to be in a segment if there
+// block of every table and segment, and cuts every text into terms to compare the
+// postings; without, vectors that are not buffered are taken to be in a segment if there
 // is one. Writers may go on meanwhile. The error is about the check itself.
 func (s *Store) Check(ctx context.Context, deep bool) ([]Finding, error) {
 	st, err := s.acquire()
@@ -89,6 +89,7 @@ func (c *checker) bad(row, text string, args ...any) error {
 
 func (c *checker) run(deep bool) error {
 	for _, step := range []func() error{
+		func() error { return c.tables(deep) },
 		c.counters, c.entities, c.relations, c.overlays, c.strays, c.adjacency, c.chunks, c.allDocuments,
 		func() error { return c.vectors(deep) }, func() error { return c.answers(deep) },
 		func() error { return c.postings(deep) },

@@ -14,7 +14,7 @@ func (a *app) checkCommand() *cobra.Command {
 		Args: arguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.check(cmd, deep) },
 	}
-	c.Flags().BoolVar(&deep, "deep", false, "also verify every block of every vector segment")
+	c.Flags().BoolVar(&deep, "deep", false, "also read every block of every table and vector segment, and compare the postings with the texts")
 	return c
 }
 
