@@ -16,14 +16,16 @@ func (d *DB) sweep() {
 		d.log.Warn("looking for files that nothing needs", "dir", d.Path(kvName), "error", err)
 		return
 	}
-	manifest := ""
+	manifest, markers := "", 0
 	for _, name := range names { // marker.manifest.N.MANIFEST-M
 		if rest, ok := strings.CutPrefix(name, "marker.manifest."); ok {
 			_, manifest, _ = strings.Cut(rest, ".")
+			markers++
 		}
 	}
 	for _, name := range names {
-		old := strings.HasPrefix(name, "MANIFEST-") && manifest != "" && name != manifest
+		// Of several markers, which a failure can leave, one is older.
+		old := strings.HasPrefix(name, "MANIFEST-") && markers == 1 && name != manifest
 		if !old && !strings.HasSuffix(name, ".log") {
 			continue
 		}
