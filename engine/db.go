@@ -25,6 +25,7 @@ type DB struct {
 	ledger  ledger
 	prompt  atomic.Pointer[promptFrame] // of the last query
 	scopes  scopes
+	aliases atomic.Pointer[aliasKeys] // of the last query
 
 	resolver resolver // of Options.ResolveEntities
 

@@ -180,7 +180,7 @@ func TestWhatAKeywordNamesComesFirst(t *testing.T) {
 	if _, err := db.RenameEntity(t.Context(), "Solar Flare", "Eruption", false); err != nil {
 		t.Fatal(err)
 	}
-	for _, word := range []string{"Solar Flare", "solar flare", "SOLAR FLARE", "eruption"} {
+	for _, word := range []string{"Solar Flare", "solar flare", "SOLAR FLARE", "sOLAR-flare", "ＳＯＬＡＲ  ｆｌａｒｅ", "eruption"} {
 		if got := find(MatchFused, word); got[0] != "Eruption" {
 			t.Errorf("%q finds %q", word, got)
 		}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/lightctl/lightrag/engine/internal/alike"
 	"github.com/lightctl/lightrag/engine/internal/lexical"
@@ -13,9 +12,8 @@ import (
 )
 
 // named returns the entities that the keywords name, in the order of the
-// keywords: first one of exactly that name or alias, then those whose names
-// differ in case, width, punctuation and spaces alone, of most relations first. Of
-// aliases, other spellings are found in the usual cases only.
+// keywords: first one of exactly that name or alias, then those of which a name or
+// alias differs in case, width, punctuation and spaces alone, of most relations first.
 // s.words.lists must be the posting lists of entities of terms.
 func (s *search) named(keywords, terms []string) ([]uint32, error) {
 	var out []uint32
@@ -28,20 +26,12 @@ func (s *search) named(keywords, terms []string) ([]uint32, error) {
 			out = append(out, uint32(id))
 		}
 		spelled := s.spelled(word, terms)
+		if spelled, err = s.aliased(spelled, word); err != nil {
+			return nil, err
+		}
 		slices.SortFunc(spelled, func(a, b uint32) int {
 			return cmp.Or(cmp.Compare(s.view.Degree(format.EntityID(b)), s.view.Degree(format.EntityID(a))), cmp.Compare(a, b))
 		})
-		if !ok && len(spelled) == 0 { // aliases are in no text: they are looked up as they may be written
-			for _, other := range [...]string{capitals(word), strings.ToUpper(word), strings.ToLower(word)} {
-				if id, ok, err = s.exactly(other); err != nil {
-					return nil, err
-				}
-				if ok {
-					spelled = append(spelled, uint32(id))
-					break
-				}
-			}
-		}
 		for _, id := range spelled {
 			if !slices.Contains(out, id) {
 				out = append(out, id)
@@ -49,18 +39,6 @@ func (s *search) named(keywords, terms []string) ([]uint32, error) {
 		}
 	}
 	return out, nil
-}
-
-// capitals writes every word of a name with a capital and small letters.
-func capitals(name string) string {
-	begins := true
-	return strings.Map(func(r rune) rune {
-		defer func() { begins = !unicode.IsLetter(r) && r != '\'' }()
-		if begins {
-			return unicode.ToTitle(r)
-		}
-		return unicode.ToLower(r)
-	}, name)
 }
 
 // exactly looks a name or alias up, as it is written and as names in documents

@@ -19,6 +19,21 @@ func (v *View) Aliases(id EntityID) (names []string, err error) {
 	return names, err
 }
 
+// EachAlias calls fn with every alias and the name of its root, by alias, until
+// it returns an error, which is returned as it is.
+func (v *View) EachAlias(fn func(name, root string) error) error {
+	if v.st.n.Aliases == 0 {
+		return nil
+	}
+	return v.each("read aliases", []byte{byte(format.TableAliases)}, func(key, value []byte) (stop, err error) {
+		name, err := format.DecodeAliasKey(key)
+		if err != nil {
+			return nil, err
+		}
+		return fn(name, string(value)), nil
+	})
+}
+
 // override reads what is curated of a root.
 func (st *state) override(r *rows, kind Kind, root uint32) (o format.Override, err error) {
 	if st.n.Overrides == 0 {
