@@ -54,9 +54,10 @@ func (q *committer) commit(d *ready) {
 		case q.working <- struct{}{}:
 		}
 		group := q.take()
-		if len(group) == 0 {
+		if len(group) == 0 { // another's step has d, and who brings more will work on it
 			<-q.working
-			continue
+			<-d.done
+			return
 		}
 		write := q.prepare(group)
 		q.writing <- struct{}{}
