@@ -30,7 +30,7 @@ func (c *config) embedder(ctx context.Context, r *report) error {
 			}
 			return paraphrases(c.shared)
 		}, [2]string{">= 0.84", ""}},
-		{"perlfaq", perlfaq, [2]string{">= 0.52", ">= 0.62"}},
+		{"perlfaq", faq, [2]string{">= 0.52", ">= 0.62"}},
 	}
 	for i := range sets {
 		if err := c.pairs(ctx, r, &sets[i]); err != nil {

@@ -2,17 +2,15 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/lightctl/lightrag/engine/eval"
 	"github.com/lightctl/lightrag/llm"
+	"github.com/lightctl/lightrag/llm/offline/perlfaq"
 )
 
 // pair is a text and the one text of all others that means the same or answers
@@ -44,53 +42,14 @@ func paraphrases(shared string) ([]pair, error) {
 	return pairs, nil
 }
 
-// errNoFAQ says how to get the questions of perl.
-var errNoFAQ = errors.New("perlfaq is not installed: apt-get install perl-doc")
-
-var (
-	podIndex  = regexp.MustCompile(`X<[^>]*>`)
-	podFormat = regexp.MustCompile(`[A-Z]<{1,2}\s*([^<>|]*\|)?([^<>]*?)\s*>{1,2}`)
-	podHead1  = regexp.MustCompile(`(?m)^=head1 `)
-	podHead2  = regexp.MustCompile(`(?m)^=head2 `)
-)
-
-// perlfaq pairs the questions of the FAQ of perl with the beginnings of their
-// answers, without code, as the script of the prototype does.
-func perlfaq() ([]pair, error) {
-	dirs, _ := filepath.Glob("/usr/share/perl/5.*.*/pod") // not the link 5.*, which leads to one of them
-	if len(dirs) == 0 {
-		return nil, errNoFAQ
+// faq pairs the questions of perl's FAQ with the beginnings of their answers.
+func faq() ([]pair, error) {
+	all, err := perlfaq.Pairs()
+	pairs := make([]pair, len(all))
+	for i, p := range all {
+		pairs[i] = pair{p.Question, p.Answer}
 	}
-	files, _ := filepath.Glob(filepath.Join(slices.Max(dirs), "perlfaq[1-9].pod"))
-	if len(files) == 0 {
-		return nil, errNoFAQ
-	}
-	slices.Sort(files)
-	var pairs []pair
-	for _, name := range files {
-		b, err := os.ReadFile(name)
-		if err != nil {
-			return nil, err
-		}
-		for _, part := range podHead2.Split(string(b), -1)[1:] {
-			question, body, _ := strings.Cut(part, "\n")
-			body = podHead1.Split(body, 2)[0]
-			clean := func(s string) string {
-				return podFormat.ReplaceAllString(podIndex.ReplaceAllString(s, ""), "$2")
-			}
-			var lines []string
-			for _, l := range strings.Split(clean(body), "\n") {
-				if l == "" || !strings.ContainsRune(" \t=", rune(l[0])) {
-					lines = append(lines, l)
-				}
-			}
-			body = strings.Join(strings.Fields(strings.Join(lines, " ")), " ")
-			if runes := []rune(body); len(runes) > 120 {
-				pairs = append(pairs, pair{strings.TrimSpace(clean(question)), string(runes[:min(1000, len(runes))])})
-			}
-		}
-	}
-	return pairs, nil
+	return pairs, err
 }
 
 // scores are those of every answer for every question.

@@ -117,9 +117,9 @@ func (a *answerer) readQuestion(question string) {
 			}
 			id, ok := a.c.vocab[key]
 			if !ok {
-				w *= a.c.idfOf(0)
+				w = float64(w * a.c.idfOf(0)) // see gain
 			} else {
-				w *= a.c.idf(id)
+				w = float64(w * a.c.idf(id))
 				a.weight[id] = w
 			}
 			a.total += w
@@ -239,7 +239,8 @@ const minFresh = 0.15
 const minFollow = 0.5
 
 // gain is what sentence i would add to the answer, and whether it follows up a
-// chosen sentence by covering what is still open.
+// chosen sentence by covering what is still open. A product that is added is
+// converted, which keeps it from being fused into the sum: every platform rounds alike.
 func (a *answerer) gain(i int) (gain float64, linked bool) {
 	s := &a.c.sents[i]
 	if s.heading || a.taken(i) {
@@ -248,7 +249,7 @@ func (a *answerer) gain(i int) (gain float64, linked bool) {
 	match, follow, fresh := 0.0, 0.0, 0.0
 	own := func(terms []int32, share float64) {
 		for _, t := range terms {
-			w := share * a.weight[t]
+			w := float64(share * a.weight[t])
 			if w == 0 {
 				if share == 1 && !a.covered[t] {
 					follow += a.bridge[t]
@@ -256,7 +257,7 @@ func (a *answerer) gain(i int) (gain float64, linked bool) {
 				continue
 			}
 			if a.covered[t] {
-				w *= 0.2
+				w = float64(w * 0.2)
 			} else {
 				fresh += w
 			}
@@ -276,11 +277,11 @@ func (a *answerer) gain(i int) (gain float64, linked bool) {
 	}
 	g := match + min(follow, match)
 	if a.hinted(s) {
-		g += 0.3 * match
+		g += float64(0.3 * match)
 	}
 	// A long sentence matches more by chance.
 	g /= 1 + float64(len(s.terms))/60
-	g *= max(0.7, 1-firstPenalty*float64(s.passage))
+	g *= max(0.7, 1-float64(firstPenalty*float64(s.passage)))
 	if s.broken {
 		g *= 0.6
 	}

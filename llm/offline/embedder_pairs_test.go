@@ -5,11 +5,12 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"unicode"
+
+	"github.com/lightctl/lightrag/llm/offline/perlfaq"
 )
 
 // Sets of pairs: a text, and the one text of all right sides that belongs to it.
@@ -51,36 +52,14 @@ func recordedPairs(t testing.TB, name string) [][2]string {
 	return pairLines(string(text))
 }
 
-// faqPairs are the questions of perlfaq with the first 1,000 characters of the
-// prose of their answers.
+// faqPairs are the questions of perlfaq with their answers.
 func faqPairs(t testing.TB) (pairs [][2]string) {
-	files, _ := filepath.Glob("/usr/share/perl/*.*.*/pod/perlfaq[1-9].pod")
-	if len(files) < 9 {
-		t.Skip("perlfaq is not installed (Debian package perl-doc)")
+	all, err := perlfaq.Pairs()
+	if err != nil {
+		t.Skip(err)
 	}
-	heads := regexp.MustCompile(`(?m)^=head2 `)
-	part := regexp.MustCompile(`(?m)^=head1 `)
-	index := regexp.MustCompile(`X<[^>]*>`)
-	code := regexp.MustCompile(`[A-Z]<{1,2}\s*([^<>|]*\|)?([^<>]*?)\s*>{1,2}`)
-	plain := func(s string) string { return code.ReplaceAllString(index.ReplaceAllString(s, ""), "$2") }
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, entry := range heads.Split(string(text), -1)[1:] {
-			question, answer, _ := strings.Cut(entry, "\n")
-			var prose []string
-			for line := range strings.SplitSeq(plain(part.Split(answer, 2)[0]), "\n") {
-				if line != "" && !strings.Contains(" \t=", line[:1]) {
-					prose = append(prose, line)
-				}
-			}
-			body := []rune(strings.Join(strings.Fields(strings.Join(prose, " ")), " "))
-			if len(body) > 120 {
-				pairs = append(pairs, [2]string{strings.TrimSpace(plain(question)), string(body[:min(len(body), 1000)])})
-			}
-		}
+	for _, p := range all {
+		pairs = append(pairs, [2]string{p.Question, p.Answer})
 	}
 	return pairs
 }

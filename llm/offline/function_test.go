@@ -26,3 +26,15 @@ func TestFunctionWords(t *testing.T) {
 		}
 	}
 }
+
+func TestLanguageOfWordsOfTwo(t *testing.T) {
+	for text, want := range map[string]language{
+		"Many die young.": english, "Stars die.": english, "They die, he said.": english, "He was ill.": english, "She was ill and he was well.": english,
+		"Old soldiers never die; they fade away.": english, "Wo liegt die Stadt?": german, "Es war die Stadt, die er kannte.": german, "Er weiß, was sie ist.": german,
+		"Ich sehe die großen und die kleinen Schiffe.": german, "the cells die when they are cold": english,
+	} {
+		if got := languageOf(text); got != want {
+			t.Errorf("%q is read as %d, want %d", text, got, want)
+		}
+	}
+}

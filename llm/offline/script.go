@@ -72,7 +72,7 @@ const (
 // and German from their function words.
 func languageOf(text string) language {
 	const look = 64 << 10
-	var han, kana, hangul, word, en, de int
+	var han, kana, hangul, word, en, de, both int
 	start := -1
 	for i, r := range text {
 		if i > look {
@@ -97,6 +97,8 @@ func languageOf(text string) language {
 		}
 		if start >= 0 && i-start <= 6 {
 			switch w := text[start:i]; {
+			case w == "die" && !nounFollows(text[i:]), w == "was":
+				both++ // words of either language
 			case germanHints[w]:
 				de++
 			case englishHints[w]:
@@ -108,7 +110,7 @@ func languageOf(text string) language {
 	// One character of these scripts says about as much as three letters.
 	switch cjk := han + kana + hangul; {
 	case 3*cjk < word || cjk == 0:
-		if de > en {
+		if de > 0 && de+both > en {
 			return german
 		}
 		return english
@@ -118,6 +120,14 @@ func languageOf(text string) language {
 		return japanese
 	}
 	return chinese
+}
+
+// nounFollows reports whether rest begins with a blank and a capital.
+func nounFollows(rest string) bool {
+	if rest == "" || rest[0] != ' ' {
+		return false
+	}
+	return unicode.IsUpper(firstRune(rest[1:]))
 }
 
 var (
