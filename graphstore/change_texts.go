@@ -13,7 +13,7 @@ func (d *deriver) summaryRows(c *change) (map[summaryKey]*storedSummary, error) 
 	if c.regroup {
 		return d.inherited(c)
 	}
-	if c.fresh || c.agg.Distinct < groupMin {
+	if c.fresh || c.agg.Distinct < groupMin || !c.force && !d.policy.mayHave(&c.agg) {
 		return nil, nil
 	}
 	if !c.force && len(c.add)+len(c.drop)+len(c.summaries) == 0 || len(c.drop) == 0 && d.unchanged(c) {
@@ -187,7 +187,10 @@ func (d *deriver) countDescriptions(c *change, agg *format.Aggregate) error {
 		if !ok {
 			i = len(uses)
 			at[text] = i
-			uses = append(uses, use{hash: descriptionHash(text), text: text})
+			uses = append(uses, use{text: text})
+			if len(c.stored) > 0 { // or there is nothing to look it up in
+				uses[i].hash = descriptionHash(text)
+			}
 		}
 		uses[i].dropped = uses[i].dropped || dropped
 		uses[i].added = uses[i].added || !dropped

@@ -101,6 +101,12 @@ func (p SummaryPolicy) tree(items []item, most int, m Measurer, lookup func(summ
 	return s, nil
 }
 
+// mayHave says whether an owner whose record the policy has derived from what
+// agg counts may have summaries.
+func (p SummaryPolicy) mayHave(agg *format.Aggregate) bool {
+	return int(agg.Distinct) >= p.Fragments || agg.Tokens >= uint64(p.Tokens)
+}
+
 // full says whether a level is to be summarised. An item of a higher level
 // never counts for more than its descriptions, which have most tokens together.
 func (p SummaryPolicy) full(level []node, most int, m Measurer) bool {
