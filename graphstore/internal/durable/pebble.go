@@ -6,6 +6,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
+	sst "github.com/cockroachdb/pebble/v2/sstable/block"
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
@@ -39,7 +40,13 @@ func pebbleOptions(o Options, fs vfs.FS, h *health, cache *pebble.Cache, readOnl
 	p.Experimental.CompactionScheduler = pebble.NewConcurrencyLimitSchedulerWithNoPeriodicGrantingForTest()
 	// A commit on a store that was just opened reads cold blocks: unpacking them
 	// with zstd was a seventh of its CPU, and saves 7 % of the disk.
-	p.ApplyCompressionSettings(func() pebble.DBCompressionSettings { return pebble.DBCompressionFastest })
+	// What is flushed is packed with the first compaction: it is rewritten soon, and
+	// a third of it are vectors, which do not get smaller.
+	p.ApplyCompressionSettings(func() pebble.DBCompressionSettings {
+		c := pebble.DBCompressionFastest
+		c.Levels[0] = sst.NoCompression
+		return c
+	})
 	for i := range p.Levels {
 		p.Levels[i].BlockSize = 32 << 10
 		p.Levels[i].IndexBlockSize = 256 << 10
