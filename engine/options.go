@@ -96,7 +96,9 @@ type Options struct {
 	// Concurrency is the number of model calls in flight. 0 = 4.
 	Concurrency int
 
-	ReadOnly  bool // nothing is created, written or removed
+	// ReadOnly leaves the store as it is. Rows of vectors may be in a file beside
+	// it that never has a name, where the file system is not read-only too.
+	ReadOnly  bool
 	MustExist bool // ErrNotFound instead of creating a store
 
 	// Logger receives warnings and, at debug level, storage events. nil = silent.

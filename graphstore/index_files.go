@@ -74,18 +74,24 @@ func (x IndexFiles) Remove(name string) error {
 	return nil
 }
 
-// Scratch returns an empty file that is in no folder any more: its disk space is
-// free when it is closed, or the process ends. It is nil where there is none to
-// be had: in a store that is open for reading only, on a FS that is not the
-// operating system's, and where a file cannot be removed while it is open.
+// scratchName is what a scratch file is called as long as it has a name.
+const scratchName = "scratch.tmp"
+
+// Scratch returns an empty file that is in no folder: its disk space is free
+// when it is closed, or the process ends. It is nil where there is none to be
+// had: on a FS that is not the operating system's, where a file cannot be removed
+// while it is open, and in a store that is open for reading only unless the
+// system makes files that never have a name (Linux).
 func (x IndexFiles) Scratch() (*os.File, error) {
-	if x.readOnly || !removesOpenFiles {
-		return nil, nil
+	if !x.readOnly && removesOpenFiles {
+		if err := x.fs.MkdirAll(x.dir, 0o755); err != nil {
+			return nil, err
+		}
 	}
-	if err := x.fs.MkdirAll(x.dir, 0o755); err != nil {
-		return nil, err
+	if own := x.nameless(); own != nil || x.readOnly || !removesOpenFiles {
+		return own, nil
 	}
-	path := x.fs.PathJoin(x.dir, "scratch.tmp")
+	path := x.fs.PathJoin(x.dir, scratchName)
 	f, err := x.fs.Create(path, vfs.WriteCategoryUnspecified)
 	if err != nil {
 		return nil, err

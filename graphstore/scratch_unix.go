@@ -19,7 +19,7 @@ func duplicate(f vfs.File) (*os.File, error) {
 	}
 	own, err := unix.FcntlInt(fd, unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {
-		return nil, &os.PathError{Op: "dup", Path: "scratch.tmp", Err: err}
+		return nil, &os.PathError{Op: "dup", Path: scratchName, Err: err}
 	}
-	return os.NewFile(uintptr(own), "scratch.tmp"), nil
+	return os.NewFile(uintptr(own), scratchName), nil
 }

@@ -112,8 +112,8 @@ func Normalize(dst, vec []float32) error {
 	return err
 }
 
-// Row returns the normalised row of a slot, borrowed: it never moves or changes, and must not be written. It is
-// nil for a slot that was not appended.
+// Row returns the normalised row of a slot, borrowed: it never moves or changes, and must not be written. With
+// Options.RowFile it is valid as long as the graph is reachable. It is nil for a slot that was not appended.
 func (g *Graph) Row(slot uint32) []float32 {
 	if slot >= g.bound.Load() {
 		return nil

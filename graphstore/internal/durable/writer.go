@@ -11,7 +11,18 @@ type copyingWriter struct {
 	buf []byte
 }
 
+// copyBytes is how much is copied at a time: what is written may be as large as an index.
+const copyBytes = 1 << 20
+
 func (c *copyingWriter) Write(p []byte) (int, error) {
-	c.buf = append(c.buf[:0], p...)
-	return c.w.Write(c.buf)
+	done := 0
+	for len(p) > 0 {
+		c.buf = append(c.buf[:0], p[:min(len(p), copyBytes)]...)
+		n, err := c.w.Write(c.buf)
+		if done += n; err != nil {
+			return done, err
+		}
+		p = p[n:]
+	}
+	return done, nil
 }
