@@ -294,6 +294,13 @@ func TestTokenizersTakeLinearTime(t *testing.T) {
 			}
 			start := time.Now()
 			s := strings.Repeat(unit, n/len(unit))
+			if b, ok := tok.(*bpe); ok { // by either way
+				tokens := 0
+				b.slow(validUTF8(s), func(int) { tokens++ })
+				if got := b.countFast(b.ranks(), validUTF8(s)); got != tokens {
+					t.Errorf("%s: %d tokens of %q, want %d", name, got, unit, tokens)
+				}
+			}
 			tok.Count(s)
 			tok.Count(s + "x")
 			if d := time.Since(start); d > 8*time.Second { // see pieces: the slowest took 20 s without
