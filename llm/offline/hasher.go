@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"maps"
 	"math"
 	"unicode"
 	"unicode/utf8"
@@ -114,7 +115,7 @@ func (h *hasher) words(s string) {
 // word adds one word of an alphabet, at most maxWord+3 bytes, to both halves.
 func (h *hasher) word(w string) {
 	behind := len(h.static)
-	if faint(w) {
+	if faint[w] {
 		id := hash(w)
 		h.add(id, behind, weightStop*h.damp(id))
 		return
@@ -142,10 +143,17 @@ func (h *hasher) word(w string) {
 	h.grams(base, d)
 }
 
-// faint reports whether a word is mostly grammar.
-func faint(w string) bool {
-	return (lexEnglish[w]&(stop|copula) != 0 || germanHints[w]) && !weighty[w]
-}
+// faint words are mostly grammar.
+var faint = func() map[string]bool {
+	words := maps.Clone(germanHints)
+	for w, c := range lexEnglish {
+		if c&(stop|copula) != 0 {
+			words[w] = true
+		}
+	}
+	maps.DeleteFunc(words, func(w string, _ bool) bool { return weighty[w] })
+	return words
+}()
 
 // weighty words stand in questions and as determiners, so that the extractor
 // passes over them, but a text may be about them: how common they are says the

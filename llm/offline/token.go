@@ -180,9 +180,12 @@ func runEnd(s string, j int, sc script) int {
 }
 
 func (t *token) finishWord(lang language) {
-	for _, p := range [...]string{"'s", "’s"} {
-		if lang != german && len(t.text) > len(p)+1 {
-			t.text = strings.TrimSuffix(t.text, p)
+	apostrophe := strings.IndexByte(t.text, '\'') >= 0 || strings.Contains(t.text, "’")
+	if apostrophe && lang != german {
+		for _, p := range [...]string{"'s", "’s"} {
+			if len(t.text) > len(p)+1 {
+				t.text = strings.TrimSuffix(t.text, p)
+			}
 		}
 	}
 	t.low = strings.ToLower(t.text)
@@ -193,7 +196,7 @@ func (t *token) finishWord(lang language) {
 			t.class |= given
 		}
 	}
-	if contracted(t.low) {
+	if apostrophe && contracted(t.low) {
 		t.class |= stop
 	}
 	if t.script == scriptDigit {
@@ -227,7 +230,7 @@ func (t *token) finishWord(lang language) {
 	}
 	t.caps = up >= 2 && (low == 0 || low == 1 && strings.HasSuffix(t.text, "s")) && up+digit+low >= other
 	t.ident = !t.caps && (inner && !strings.HasPrefix(t.text, "Mc") && !strings.HasPrefix(t.text, "Mac") && other == 0 || mark && up+low > 2 || digit > 0 && up+low > 0 && other == 0)
-	if strings.ContainsAny(t.text, "'’") {
+	if apostrophe && strings.ContainsAny(t.text, "'’") {
 		t.ident = false
 	}
 }
