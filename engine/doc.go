@@ -73,6 +73,16 @@
 // for it again. A document that was accepted but not finished is taken up by
 // the next Insert or Resume.
 //
+// # Long runs
+//
+// Documents that are ready at the same time are committed in one step. What a
+// document says about an owner that exists changes its description, keywords
+// and postings with the document; its vector, and a summary of many descriptions,
+// are made anew when half of the store has come since that was last done, and at
+// the end of the call. [DB.InsertPart] is Insert for all calls but the last of a
+// run. What waits is marked in the store: if a run does not come to its end, the
+// next Insert, Resume or Refresh makes it good.
+//
 // # Updates
 //
 // A Document with Replace takes the place of the text under its ID in one
