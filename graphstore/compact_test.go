@@ -7,9 +7,11 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
 	"github.com/lightctl/lightrag/format"
 )
@@ -107,6 +109,66 @@ func TestCompactCountsWhatItTakesOut(t *testing.T) {
 	if names, err := mem.List("store/seg"); err != nil || len(names) != 1 {
 		t.Errorf("%q, %v", names, err)
 	}
+}
+
+// TestPowerCutWhileCompacting cuts the power at every sync of a compaction and
+// of the close behind it, which removes files.
+func TestPowerCutWhileCompacting(t *testing.T) {
+	mem := vfs.NewCrashableMem()
+	s, _ := opened(t, mem, nil)
+	insert(t, s, oneChunk("kept", "Ada"))
+	doc := insert(t, s, oneChunk("gone", "Bob"))
+	if err := s.sealVectors(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Delete(t.Context(), []DocID{doc}, DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var points []*vfs.MemFS
+	var mu sync.Mutex // the log is synced on a goroutine of its own
+	o, _ := testOptions(errorfs.Wrap(mem, syncTap{func() {
+		mu.Lock()
+		defer mu.Unlock()
+		points = append(points, mem.CrashClone(vfs.CrashCloneCfg{}))
+	}}))
+	s, err := Open("store", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := s.Compact(t.Context(), CompactOptions{})
+	if err := errors.Join(err, s.Close()); err != nil || info.Vectors == 0 {
+		t.Fatalf("%+v, %v", info, err)
+	}
+	if len(points) < 10 {
+		t.Fatalf("only %d power cuts", len(points))
+	}
+	for i, fs := range append(points, mem) {
+		s, sink := opened(t, fs, nil)
+		checked(t, s)
+		vectorsMatch(t, s, sink)
+		withView(t, s, func(v *View) {
+			if got := found(t, v, "ada", "bob"); !slices.Equal(got, []string{"Ada 2", ""}) {
+				t.Errorf("cut %d: %q", i, got)
+			}
+		})
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestCompactCanBeCancelled(t *testing.T) {
+	s, _ := opened(t, vfs.NewMem(), nil)
+	insert(t, s, oneChunk("a", "Ada"))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.Compact(ctx, CompactOptions{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	checked(t, s)
 }
 
 // inFiles reports whether a word stands in a file of the directory.
