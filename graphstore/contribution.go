@@ -63,6 +63,9 @@ func (s *Store) prepare(ctx context.Context, list []Contribution) (*Prepared, er
 
 	p := &Prepared{list: list, plan: plan{later: len(list) > 1}}
 	for i := range list {
+		if p.plan.comes(list[i].Doc) {
+			return nil, invalidf("document %d comes twice", list[i].Doc)
+		}
 		p.plan.docs = append(p.plan.docs, plannedDoc{id: list[i].Doc})
 	}
 	docs, err := p.plan.replaced(r)

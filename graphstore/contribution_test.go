@@ -59,6 +59,10 @@ func TestBadContributionsAreRefused(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	twice := Contribution{Doc: doc} // names no chunk that could be named twice
+	if _, err := s.Prepare(context.Background(), twice, twice); !errors.Is(err, ErrInvalid) {
+		t.Errorf("a document twice: %v", err)
+	}
 	if s.Stats().Entities != 0 {
 		t.Error("something was stored")
 	}
