@@ -1,9 +1,11 @@
 package hnsw
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
+	"github.com/lightctl/lightrag/hnsw/internal/arena"
 	"github.com/lightctl/lightrag/hnsw/simd"
 )
 
@@ -23,8 +25,11 @@ func (g *Graph) growRows(m simd.Matrix) (simd.Matrix, error) {
 	size := m.Dim << m.Shift
 	at := len(m.Chunks) * size
 	rows, err := g.memory.rows.Grow(at + size)
+	if errors.Is(err, arena.ErrLimit) {
+		err = fmt.Errorf("%w: %w", ErrFull, err)
+	}
 	if err != nil {
-		return m, fmt.Errorf("%w: %w", ErrFull, err)
+		return m, fmt.Errorf("rows: %w", err)
 	}
 	m.Chunks = append(m.Chunks, rows[at:at+size:at+size])
 	return m, nil

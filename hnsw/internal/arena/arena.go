@@ -18,7 +18,7 @@ var (
 // GrowError says why an arena did not grow. It stays as it was.
 type GrowError struct {
 	Want, Limit int   // elements
-	Err         error // ErrLimit, or ErrNoMemory with what the operating system said
+	Err         error // ErrLimit, ErrNoMemory with what the operating system said, or what a file refused
 }
 
 func (e *GrowError) Error() string {

@@ -11,7 +11,8 @@
 // in place while it is being copied may be lost, so writers have to be kept out.
 //
 // An arena made by [NewFile] lies in a file instead of in memory of the process. Elements come into it by Write, which
-// tells that a disk is full where a store to mapped memory would end the process.
+// tells that a disk is full where a store to mapped memory would end the process; so does Grow, which takes the blocks of
+// what may be read.
 //
 // # Lifetime
 //

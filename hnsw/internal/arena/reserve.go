@@ -62,7 +62,7 @@ func (r *reservation) grow(want uint64) (base unsafe.Pointer, usable uint64, err
 	}
 	if to > r.usable && r.file != nil {
 		if err := r.growFile(to); err != nil {
-			return nil, 0, fmt.Errorf("%w: %w", ErrNoMemory, err)
+			return nil, 0, err
 		}
 	} else if to > r.usable {
 		if err := unix.Mprotect(r.memory[r.usable:to], unix.PROT_READ|unix.PROT_WRITE); err != nil {
@@ -85,9 +85,12 @@ func (r *reservation) grow(want uint64) (base unsafe.Pointer, usable uint64, err
 	return base, r.usable, nil
 }
 
-// growFile makes the file longer and shows what is new of it. It takes no blocks of the disk until it is written to.
+// growFile makes the file longer, with all its blocks, and shows what is new of it.
 func (r *reservation) growFile(to uint64) error {
 	if err := r.file.Truncate(int64(to)); err != nil {
+		return err
+	}
+	if err := takeRoom(r.file, int64(r.usable), int64(to-r.usable)); err != nil {
 		return err
 	}
 	_, err := unix.MmapPtr(int(r.file.Fd()), int64(r.usable), unsafe.Pointer(&r.memory[r.usable]), uintptr(to-r.usable), unix.PROT_READ,
