@@ -52,7 +52,7 @@ type entity struct {
 	alias    int32   // the entity it is another name of, or its own index
 	order    int32   // of first mention among the selected
 	sents    []int32 // where a selected entity is mentioned, ascending, at most 64
-	weak     bool    // a phrase met once: worth a row where there is little else
+	weak     bool    // a phrase met once: worth a row where there is little else; see fill
 }
 
 // A mention is one occurrence: bytes [start, end) of its sentence.
@@ -218,10 +218,6 @@ func (x *extraction) resolveShortNames() {
 	}
 }
 
-// entityLimit bounds the entities of a text by its length: 22 of a kilobyte, 32 of
-// a chunk of usual size. Those left out are the least mentioned.
-func (x *extraction) entityLimit() int { return min(maxEntities, 20+x.bytes/400) }
-
 // worth ranks candidates; zero means not worth a row.
 func (x *extraction) worth(e *entity, loose bool) int {
 	n := min(e.mentions, 20)
@@ -249,8 +245,7 @@ func (x *extraction) worth(e *entity, loose bool) int {
 // of their first mention. Mentions of the others, and mentions inside longer
 // ones, are dropped.
 func (x *extraction) selectEntities() {
-	limit := x.entityLimit()
-	x.take(x.ranked(), limit+limit/2) // some are only ever met inside longer ones
+	x.take(x.ranked(), maxEntities+maxEntities/2) // some are only ever met inside longer ones
 	x.placeMentions()
 	for id := range x.entities {
 		e := &x.entities[id]
@@ -262,11 +257,7 @@ func (x *extraction) selectEntities() {
 			x.entities[m.entity].mentions++
 		}
 	}
-	ids := x.ranked()
-	// What was met once fills up a text that names little.
-	few := min(limit, 4+x.bytes/200)
-	ids = slices.DeleteFunc(ids, func(id int32) bool { few--; return few < 0 && x.entities[id].weak })
-	x.take(ids, limit)
+	x.take(x.ranked(), maxEntities)
 	x.placeMentions()
 	next := int32(0)
 	for i := range x.sents {

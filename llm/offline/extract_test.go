@@ -281,7 +281,7 @@ func TestExtractBoundsHubs(t *testing.T) {
 		edges[pair[0]]++
 		edges[pair[1]]++
 	}
-	if n := edges["Zorblatt Industries"]; n == 0 || n > maxEdges || len(entities) < 25 {
+	if n := edges["Zorblatt Industries"]; n == 0 || n > maxEdges || len(entities) < 38 {
 		t.Errorf("hub has %d relations, %d entities", n, len(entities))
 	}
 }

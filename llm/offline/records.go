@@ -11,13 +11,14 @@ const (
 func extract(text string) string {
 	x := newExtraction(text)
 	x.run()
+	related := x.fit(x.relate())
 	ids := x.ordered()
 	var b strings.Builder
 	for _, id := range ids {
 		e := &x.entities[id]
 		row(&b, "entity", e.name, typeNames[e.typ()], x.describe(id))
 	}
-	for _, r := range x.relate(min(maxRows-len(ids)-1, 4+len(ids)+len(ids)/4)) {
+	for _, r := range related {
 		text := r.text
 		if text == "" {
 			text = cut(oneLine(x.sents[r.sent].text), maxDescribed)

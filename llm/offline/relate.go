@@ -18,15 +18,17 @@ type relation struct {
 	best     int   // of the sentence that describes it
 	sent     int32
 	plain    bool    // in some sentence one is the other's subject, object or neighbour
+	said     bool    // in some sentence a verb stands between them or one is the subject
 	from, to mention // in that sentence, in text order
 	weight   int     // hundredths
 	keywords []string
 	text     string // replaces the sentence when not empty
 }
 
-// relate returns the strongest relations: pairs of entities in one sentence,
-// best when one is its subject and a verb stands between them.
-func (x *extraction) relate(room int) []relation {
+// relate returns the relations of the selected entities, the strongest first:
+// pairs of entities in one sentence, best when one is its subject and a verb
+// stands between them.
+func (x *extraction) relate() []relation {
 	at := map[[2]int32]int{}
 	var list []relation
 	note := func(si int32, from, to mention, strength int) *relation {
@@ -73,6 +75,7 @@ func (x *extraction) relate(room int) []relation {
 				w += 30 * (x.named(ms[i].entity) + x.named(ms[j].entity))
 				r := note(int32(si), ms[i], ms[j], w)
 				r.plain = r.plain || !s.heading && (j == i+1 || verb && ms[i].subject)
+				r.said = r.said || !s.heading && (verb || ms[i].subject)
 			}
 		}
 	}
@@ -91,10 +94,8 @@ func (x *extraction) relate(room int) []relation {
 	for i := range list {
 		list[i].weight = x.weigh(&list[i])
 	}
-	slices.SortStableFunc(list, func(a, b relation) int {
-		return cmp.Compare(b.strength+b.weight, a.strength+a.weight)
-	})
-	return x.capped(list, room)
+	slices.SortStableFunc(list, func(a, b relation) int { return cmp.Compare(b.evidence(), a.evidence()) })
+	return capped(list)
 }
 
 // worthRelating reports whether a pair says something: concepts must meet
@@ -112,15 +113,21 @@ func (x *extraction) worthRelating(r *relation) bool {
 // admitted reports whether a concept has evidence of its own.
 func (x *extraction) admitted(id int32) bool { return x.entities[id].admitted }
 
-// capped keeps at most room relations and maxEdges of an entity, in the order
-// of their entities.
-func (x *extraction) capped(list []relation, room int) []relation {
+// evidence ranks the relations of a text: what is said, and of pairs that meet
+// again how much more often than by chance. Of those that meet once chance would rank
+// what a text says of its subject last.
+func (r *relation) evidence() int {
+	if r.sents < 2 {
+		return r.strength
+	}
+	return r.strength + r.weight
+}
+
+// capped keeps at most maxEdges relations of an entity.
+func capped(list []relation) []relation {
 	edges := make(map[int32]int, 2*maxEntities)
 	kept := list[:0]
 	for _, r := range list {
-		if len(kept) == room {
-			break
-		}
 		if edges[r.a] >= maxEdges || edges[r.b] >= maxEdges {
 			continue
 		}
@@ -128,9 +135,6 @@ func (x *extraction) capped(list []relation, room int) []relation {
 		edges[r.b]++
 		kept = append(kept, r)
 	}
-	slices.SortFunc(kept, func(a, b relation) int {
-		return cmp.Or(cmp.Compare(x.entities[a.a].order, x.entities[b.a].order), cmp.Compare(x.entities[a.b].order, x.entities[b.b].order))
-	})
 	return kept
 }
 
