@@ -34,6 +34,9 @@ func TestCompactErasesTheWordsOfADeletedDocument(t *testing.T) {
 	b.file("notes/kept.txt", "Ada Lovelace wrote the first program. Ada Lovelace lived in Wexfordshire and liked Reykjavik.")
 	notes := filepath.Join(b.dir, "notes")
 	b.ok("index", "--offline", "--quiet", notes)
+	if len(b.filesWith("qyzzvorn")) == 0 {
+		t.Error("the words of the document that will be deleted cannot be found like this")
+	}
 	b.ok("docs", "delete", "--offline", filepath.Join(notes, "gone.txt"))
 	got := decode[compactJSON](t, b.ok("compact", "--json"))
 	if got.Purged || got.Terms == 0 || got.Answers != 0 || got.BytesBefore == 0 || got.BytesAfter == 0 {
@@ -44,7 +47,8 @@ func TestCompactErasesTheWordsOfADeletedDocument(t *testing.T) {
 			t.Errorf("%q stands in %q", word, found)
 		}
 	}
-	if len(b.filesWith("wexfordshire")) == 0 {
+	// Blocks are compressed, which breaks some words up, but not all of them.
+	if len(b.filesWith("wexfordshire"))+len(b.filesWith("lovelace"))+len(b.filesWith("reykjavik")) == 0 {
 		t.Error("the words of the document that is left cannot be found like this")
 	}
 	b.ok("check", "--deep")
