@@ -41,9 +41,7 @@ func LoadGraph(r io.ReaderAt, size int64, dim int, o Options) (g *Graph, own []b
 	}
 	t := *g.table.Load()
 	for f.slots > 0 && !t.rows.Holds(f.slots-1) {
-		if t.rows, err = g.growRows(t.rows); err != nil {
-			return nil, nil, fmt.Errorf("hnsw: load: %w", err)
-		}
+		t.rows = g.growRows(t.rows)
 	}
 	g.table.Store(&t)
 	return g, own, nil

@@ -1,11 +1,9 @@
 package hnsw
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
-	"github.com/lightctl/lightrag/hnsw/internal/arena"
 	"github.com/lightctl/lightrag/hnsw/simd"
 )
 
@@ -14,30 +12,32 @@ func rowsLimit(dim int) int {
 	return int(min(uint64(MaxSlots)*uint64(dim), uint64(reserveBytes)/4, math.MaxInt/8))
 }
 
-// rowsInFile says whether rows are in Options.RowFile, where they are read as elsewhere but not written.
-func (g *Graph) rowsInFile() bool { return g.memory.rows != nil && g.memory.rows.InFile() }
+// rowInFile says whether the row of a slot is in Options.RowFile, where it is read as elsewhere but not written. Those
+// before it are too, so that the file has a prefix of all rows.
+func (g *Graph) rowInFile(t *table, slot uint32) bool {
+	rows := g.memory.rows
+	return rows != nil && rows.InFile() && (int(slot>>t.rows.Shift)+1)*t.rows.Dim<<t.rows.Shift <= len(rows.Slice())
+}
 
-// growRows returns a matrix with one more chunk. Only the last may be grown again.
-func (g *Graph) growRows(m simd.Matrix) (simd.Matrix, error) {
-	if !g.rowsInFile() {
-		return m.Grow(), nil
-	}
-	size := m.Dim << m.Shift
+// growRows returns a matrix with one more chunk, in memory from the first that the file has no room for. Only the last
+// matrix may be grown again.
+func (g *Graph) growRows(m simd.Matrix) simd.Matrix {
+	rows, size := g.memory.rows, m.Dim<<m.Shift
 	at := len(m.Chunks) * size
-	rows, err := g.memory.rows.Grow(at + size)
-	if errors.Is(err, arena.ErrLimit) {
-		err = fmt.Errorf("%w: %w", ErrFull, err)
+	if rows == nil || !rows.InFile() || len(rows.Slice()) < at {
+		return m.Grow()
 	}
-	if err != nil {
-		return m, fmt.Errorf("rows: %w", err)
+	all, err := rows.Grow(at + size)
+	if err != nil { // as on a full disk, where what there is can be searched nevertheless
+		return m.Grow()
 	}
-	m.Chunks = append(m.Chunks, rows[at:at+size:at+size])
-	return m, nil
+	m.Chunks = append(m.Chunks, all[at:at+size:at+size])
+	return m
 }
 
 // rowFor returns where to write the row of a slot, for putRow.
 func (g *Graph) rowFor(c *scratch, t *table, slot uint32) []float32 {
-	if g.rowsInFile() {
+	if g.rowInFile(t, slot) {
 		return c.q
 	}
 	return t.row(slot)
@@ -48,7 +48,7 @@ func (g *Graph) putRow(c *scratch, t *table, slot uint32, row []float32, coded b
 	if coded {
 		g.encode(c, t, slot, row)
 	}
-	if !g.rowsInFile() {
+	if !g.rowInFile(t, slot) {
 		return nil
 	}
 	if err := g.memory.rows.Write(int(slot)*g.dim, row); err != nil {

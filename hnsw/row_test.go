@@ -20,7 +20,7 @@ func scratchFile(t *testing.T) *os.File {
 
 func inFile(t *testing.T, g *Graph, f *os.File) {
 	t.Helper()
-	if !g.rowsInFile() {
+	if !g.rowInFile(g.table.Load(), 0) {
 		t.Skip("files are not mapped here")
 	}
 	info, err := f.Stat()
@@ -102,6 +102,45 @@ func TestARowThatCannotBeWrittenIsNotAppended(t *testing.T) {
 		t.Errorf("%d slots", g.Bound())
 	}
 	for i, v := range rows[:50] {
+		if hits, err := g.Search(v, 1, SearchOptions{}, nil); err != nil || hits[0].Slot != uint32(i) {
+			t.Fatalf("%d: %v, %v", i, hits, err)
+		}
+	}
+}
+
+// From the first chunk on that the file has no room for rows are in memory, and stay there when there is room again.
+func TestRowsThatTheFileHasNoRoomForAreInMemory(t *testing.T) {
+	const dim = 96
+	rows := clusters(9, 3500, dim)
+	f := scratchFile(t)
+	g := newTestGraph(t, dim, Options{ExactBelow: -1, RowFile: f})
+	appendAll(t, g, rows[:1000])
+	inFile(t, g, f)
+	refuses, err := os.Open(f.Name()) // for reading
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { refuses.Close() })
+	was := *f
+	*f = *refuses // until it is f again, all is refused
+	if _, err := g.Append(rows[1000]); err == nil {
+		t.Error("a row of the file was written")
+	}
+	*f = was
+	appendAll(t, g, rows[1000:1024])
+	*f = *refuses
+	if _, err := g.AppendBatch(rows[1024:2000], 2); err != nil {
+		t.Fatal(err)
+	}
+	*f = was
+	appendAll(t, g, rows[2000:])
+	for slot, want := range map[uint32]bool{0: true, 1023: true, 1024: false, 2047: false, 2048: false, 3499: false} {
+		if got := g.rowInFile(g.table.Load(), slot); got != want {
+			t.Errorf("slot %d in the file: %v", slot, got)
+		}
+	}
+	linkAll(t, g)
+	for i, v := range rows {
 		if hits, err := g.Search(v, 1, SearchOptions{}, nil); err != nil || hits[0].Slot != uint32(i) {
 			t.Fatalf("%d: %v, %v", i, hits, err)
 		}

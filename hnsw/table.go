@@ -54,7 +54,7 @@ type meta struct {
 type arenas struct {
 	codes        *arena.Arena[uint8]
 	links, upper *arena.Arena[uint32]
-	rows         *arena.Arena[float32] // those of a file, or all of them in one; nil where all are on the heap
+	rows         *arena.Arena[float32] // those of a file, or those in one, from the first on; nil where all are on the heap
 }
 
 // reserveBytes is the address space an arena asks for at most. It costs nothing, but there is an end to it.
@@ -177,10 +177,7 @@ func (g *Graph) reserve(slot uint32, words uint64) (*table, error) {
 	t := g.table.Load()
 	next := *t
 	if !t.rows.Holds(slot) {
-		var err error
-		if next.rows, err = g.growRows(t.rows); err != nil {
-			return nil, err
-		}
+		next.rows = g.growRows(t.rows)
 	}
 	if int(slot>>chunkShift) == len(t.meta) {
 		next.meta = append(t.meta, new(meta))
