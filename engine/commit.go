@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/lightctl/lightrag/graphstore"
 	"github.com/lightctl/lightrag/llm"
 )
@@ -92,9 +94,15 @@ func (r *run) prepare(group []*ready) (write func()) {
 			err = r.db.write(r.ctx, p, group)
 		}
 		if err != nil && len(group) > 1 && !fatal(r.ctx, err) {
+			var each errgroup.Group // where all fail, as without the embedder, one after another would take hours
+			each.SetLimit(r.db.opts.Concurrency)
 			for i := range group {
-				group[i].err = r.db.commit(r.ctx, group[i:i+1], r.single)
+				each.Go(func() error {
+					group[i].err = r.db.commit(r.ctx, group[i:i+1], r.single)
+					return nil
+				})
 			}
+			_ = each.Wait()
 			return
 		}
 		for _, d := range group {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/lightctl/lightrag/format"
 	"github.com/lightctl/lightrag/graphstore"
@@ -88,5 +89,52 @@ func TestADocumentThatCannotBeEmbeddedFailsAlone(t *testing.T) {
 	}
 	if a, b := exported(t, db), exported(t, one); a != b {
 		t.Errorf("together:\n%s\none by one:\n%s", a, b)
+	}
+}
+
+// Without the embedder every document of a step fails by itself, after as many attempts as a call makes: not one
+// after another.
+func TestDocumentsOfAFailedStepAreTriedSideBySide(t *testing.T) {
+	broken := errors.New("broken")
+	beside := make(chan struct{})
+	o := testOptions(&fakeModel{})
+	o.Embedder = &words{hook: func(texts []string, _ [][]float32) ([][]float32, error) {
+		if len(texts) == 1 {
+			select {
+			case beside <- struct{}{}:
+			case <-beside:
+			case <-time.After(10 * time.Second):
+				t.Error("nobody is beside")
+			}
+		}
+		return nil, broken
+	}}
+	db := opened(t, "store", o)
+	var group []*ready
+	for _, id := range []string{"a", "b"} {
+		res, err := db.store.Register(t.Context(), []graphstore.NewDocument{{ID: id, Hash: [32]byte{id[0]}, Chunks: []graphstore.NewChunk{{Text: id}}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := db.store.View()
+		if err != nil {
+			t.Fatal(err)
+		}
+		chunks, err := v.DocumentChunks(res[0].Doc)
+		v.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		group = append(group, &ready{chunks: chunks, c: graphstore.Contribution{
+			Doc: res[0].Doc, Chunks: []graphstore.ChunkContribution{{ID: chunks[0].ID}},
+		}})
+	}
+	r := db.newRun(t.Context(), "test")
+	defer r.stop()
+	r.prepare(group)()
+	for i, d := range group {
+		if !errors.Is(d.err, broken) {
+			t.Errorf("document %d: %v", i, d.err)
+		}
 	}
 }
