@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"math/bits"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 func TestUnusableInputIsRefusedBeforeAnythingIsWritten(t *testing.T) {
 	good := doc("good", "@e|Alpha|person|The first.")
 	chunk := func(order int, path string) Chunk { return Chunk{Order: order, Path: path, Content: "text"} }
+	beyond := int64(1 << 32)
 	for _, tt := range []struct {
 		name string
 		docs []Document
@@ -36,10 +38,13 @@ func TestUnusableInputIsRefusedBeforeAnythingIsWritten(t *testing.T) {
 		{"text and chunks", []Document{good, {ID: "x", Text: "a", Chunks: []Chunk{chunk(0, "")}}}, "both"},
 		{"one order twice", []Document{good, {ID: "x", Chunks: []Chunk{chunk(3, ""), chunk(3, "")}}}, "order 3"},
 		{"negative order", []Document{good, {ID: "x", Chunks: []Chunk{chunk(-1, "")}}}, "-1"},
-		{"order beyond 32 bits", []Document{good, {ID: "x", Chunks: []Chunk{chunk(1<<32, "")}}}, "4294967296"},
+		{"order beyond 32 bits", []Document{good, {ID: "x", Chunks: []Chunk{chunk(int(beyond), "")}}}, "4294967296"},
 		{"hostile chunk path", []Document{good, {ID: "x", Chunks: []Chunk{chunk(0, "a\x07")}}}, "control character"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			if bits.UintSize == 32 && strings.Contains(tt.name, "32 bits") {
+				t.Skip("no int is beyond")
+			}
 			m := &fakeModel{}
 			db := opened(t, "store", testOptions(m))
 			rep, err := db.Insert(t.Context(), tt.docs...)

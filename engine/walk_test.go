@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -167,7 +168,7 @@ func TestWalkKeepsToItsBudgets(t *testing.T) {
 	if r = retrieved(t, db, q); len(r.Entities)+len(r.Relations)+len(r.Chunks) > 0 || r.Found {
 		t.Errorf("of none: %v %v %v", names(r), pairs(r), docsOf(r))
 	}
-	q.TopK, q.ChunkTopK = 1<<62, 1<<62
+	q.TopK, q.ChunkTopK = math.MaxInt, math.MaxInt
 	if r = retrieved(t, db, q); len(r.Chunks) != 5 { // bread has nothing to do with it
 		t.Errorf("of all: %v", docsOf(r))
 	}

@@ -3,6 +3,7 @@ package llm
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"sync"
 	"testing"
@@ -115,7 +116,7 @@ func TestLimiterKeepsTheTokenRate(t *testing.T) {
 		"estimates are too low":           {50, 100, 21, 10 * time.Second}, // the debt of the last is nobody's wait
 		"estimates are too high":          {200, 100, 20, 10 * time.Second},
 		"a call larger than the bucket":   {3000, 3000, 2, 30 * time.Second},
-		"a nonsensical report":            {1, 1 << 60, 2, 50 * time.Second}, // a minute less what the bucket held
+		"a nonsensical report":            {1, math.MaxInt / 8, 2, 50 * time.Second}, // a minute less what the bucket held
 		"a negative estimate is a zero":   {-5, 0, 100, 0},
 		"nothing was used after all":      {100, 0, 30, 0},
 		"a report of nothing for nothing": {0, 0, 100, 0},

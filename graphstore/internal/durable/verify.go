@@ -1,6 +1,7 @@
 package durable
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -117,7 +118,7 @@ func verifyBlocks(f io.ReaderAt, path string, l *sstable.Layout) error {
 		handles = append(handles, l.Filter[i].Handle)
 	}
 	handles = slices.DeleteFunc(handles, func(h sst.Handle) bool { return h.Length == 0 })
-	slices.SortFunc(handles, func(a, b sst.Handle) int { return int(a.Offset) - int(b.Offset) })
+	slices.SortFunc(handles, func(a, b sst.Handle) int { return cmp.Compare(a.Offset, b.Offset) })
 	end := uint64(0)
 	var buf []byte
 	for _, h := range handles {
