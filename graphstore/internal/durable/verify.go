@@ -107,7 +107,8 @@ func maskedCRC(b []byte) uint32 {
 }
 
 // verifyBlocks reads blocks in the order of the file. They fill it up to the
-// footer, which whoever opened the table has verified.
+// footer, which whoever opened the table has verified. One may be empty, as the
+// filter of a table that deletes a range and has no rows.
 func verifyBlocks(f io.ReaderAt, path string, l *sstable.Layout) error {
 	handles := slices.Concat(l.Index, l.ValueBlock,
 		[]sst.Handle{l.TopIndex, l.RangeDel, l.RangeKey, l.ValueIndex, l.Properties, l.MetaIndex, l.BlobReferenceIndex})
@@ -117,7 +118,7 @@ func verifyBlocks(f io.ReaderAt, path string, l *sstable.Layout) error {
 	for i := range l.Filter {
 		handles = append(handles, l.Filter[i].Handle)
 	}
-	handles = slices.DeleteFunc(handles, func(h sst.Handle) bool { return h.Length == 0 })
+	handles = slices.DeleteFunc(handles, func(h sst.Handle) bool { return h == sst.Handle{} })
 	slices.SortFunc(handles, func(a, b sst.Handle) int { return cmp.Compare(a.Offset, b.Offset) })
 	end := uint64(0)
 	var buf []byte

@@ -115,3 +115,26 @@ func TestVerifyTablesOfAnOpenStore(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// The filter of a table that only deletes is an empty block.
+func TestVerifyPassesATableWithoutRows(t *testing.T) {
+	mem := vfs.NewMem()
+	d := mustOpen(t, mem, "store", Options{})
+	for i := range 100 {
+		mustPut(t, d, i, "value")
+	}
+	compact(t, d)
+	old := d.Snapshot() // for which what is deleted has to stay
+	b := d.NewBatch()
+	if err := errors.Join(b.DeleteRange(key(10), key(20), nil), d.Commit(b), d.Flush()); err != nil {
+		t.Fatal(err)
+	}
+	if names, err := d.tables(); err != nil || len(names) != 2 {
+		t.Fatal(names, err)
+	}
+	if bad := badTables(t, d); len(bad) > 0 {
+		t.Error(bad)
+	}
+	old.Close()
+	mustClose(t, d)
+}
