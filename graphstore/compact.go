@@ -27,17 +27,18 @@ type CompactInfo struct {
 // Compact rewrites the files without what was deleted or replaced, in time and
 // room on the disk in proportion to the store. Readers and writers go on
 // meanwhile; what older views show stays as long as they are open, and segments
-// that were rewritten until Close. An interrupted run loses nothing, and the
-// next one goes on.
+// that were rewritten until Close, which cuts it short. An interrupted run loses
+// nothing, and the next one goes on.
 func (s *Store) Compact(ctx context.Context, o CompactOptions) (info CompactInfo, err error) {
 	err = s.compact(ctx, o, &info)
 	return info, opError("compact", s.dir, err)
 }
 
 func (s *Store) compact(ctx context.Context, o CompactOptions, info *CompactInfo) (err error) {
-	if err := s.writable(); err != nil {
+	if err := s.enter(); err != nil { // for segments are published while the store closes, too
 		return err
 	}
+	defer s.writers.Done()
 	if info.Terms, err = s.purgePostings(ctx); err != nil {
 		return err
 	}
@@ -153,6 +154,9 @@ func (s *Store) compactSegments(ctx context.Context) (dropped int, err error) {
 		return now == version, err
 	}
 	for _, seg := range s.db.Segments() {
+		if err := s.writable(); err != nil { // Close need not wait for all of them
+			return dropped, err
+		}
 		n, err := s.db.CompactSegment(seg, live, s.publishSegments)
 		if err != nil {
 			return dropped, err

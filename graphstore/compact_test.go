@@ -6,9 +6,11 @@ import (
 	"crypto/sha256"
 	"errors"
 	"io"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
@@ -203,4 +205,61 @@ func fileBytes(t testing.TB, fs vfs.FS, path string) []byte {
 		t.Fatal(err)
 	}
 	return b
+}
+
+// closingAt is a context that has the store closed when it is asked for the
+// n-th time.
+type closingAt struct {
+	context.Context
+	s    *Store
+	left int
+	done chan error
+}
+
+func (c *closingAt) Err() error {
+	if c.left--; c.left == 0 {
+		go func() { c.done <- c.s.Close() }()
+		for !c.s.closed.Load() {
+			runtime.Gosched()
+		}
+		for range 100 { // as long as Close does not wait
+			if c.s.current.Load() == nil {
+				break
+			}
+			time.Sleep(time.Millisecond / 10)
+		}
+	}
+	return nil
+}
+
+// TestCloseWhileCompacting closes a store at every step of a compaction.
+func TestCloseWhileCompacting(t *testing.T) {
+	for n, compacted := 1, false; !compacted; n++ {
+		mem := vfs.NewMem()
+		s, _ := opened(t, mem, nil)
+		var docs []DocID
+		for _, name := range []string{"Ada", "Bob", "Carol"} {
+			docs = append(docs, insert(t, s, oneChunk(name, name)))
+			if err := s.sealVectors(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := s.Delete(t.Context(), docs[1:], DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		ctx := &closingAt{context.Background(), s, n, make(chan error, 1)}
+		_, err := s.Compact(ctx, CompactOptions{Answers: true})
+		if compacted = ctx.left > 0; compacted {
+			ctx.left = 1
+			_ = ctx.Err()
+		} else if err != nil && !errors.Is(err, ErrClosed) {
+			t.Fatalf("closed at %d: %v", n, err)
+		}
+		if err := <-ctx.done; err != nil {
+			t.Fatalf("close at %d: %v", n, err)
+		}
+		s, sink := opened(t, mem, nil)
+		checked(t, s)
+		vectorsMatch(t, s, sink)
+	}
 }
