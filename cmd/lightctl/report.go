@@ -21,6 +21,7 @@ type indexReport struct {
 	Models    *engine.Models `json:"models,omitempty"`
 
 	stale int
+	taken map[string]*reportRow // from an earlier run, whose input may come yet
 }
 
 // reportRow is one document.
@@ -76,7 +77,7 @@ func (u *usageJSON) add(x llm.Usage, cached int) {
 }
 
 func newIndexReport() *indexReport {
-	return &indexReport{Documents: []*reportRow{}, Skipped: []skipped{}}
+	return &indexReport{Documents: []*reportRow{}, Skipped: []skipped{}, taken: make(map[string]*reportRow)}
 }
 
 // addBatch takes the report of one call of the engine about the documents of
@@ -88,22 +89,46 @@ func (r *indexReport) addBatch(batch []input, rep *engine.Report) {
 		case in.err != nil:
 			r.row(&reportRow{ID: in.doc.ID, Path: in.doc.Path, Status: string(engine.StatusFailed), Error: orNull(message(in.err))})
 		case next < len(rep.Documents):
-			r.document(&rep.Documents[next], in.notes)
+			if row := newReportRow(&rep.Documents[next], in.notes); row != nil {
+				r.settle(row)
+			}
 			next++
 		}
 	}
 	for ; next < len(rep.Documents); next++ {
-		r.document(&rep.Documents[next], nil) // taken up from an earlier run
+		if row := newReportRow(&rep.Documents[next], nil); row != nil { // taken up from an earlier run
+			r.row(row)
+			r.taken[row.ID] = row
+		}
 	}
 	r.LLM.add(rep.Usage, rep.Cached)
 	r.stale = rep.Stale
 	r.Totals.Merged += rep.Merged
 }
 
-// document adds a row, unless the call did not come to it.
-func (r *indexReport) document(d *engine.DocumentReport, notes []string) {
-	if d.ID == "" {
+// settle adds the row of a document of the input. One that an earlier call of
+// this run took up has a row: it stays the only one, and says the last that
+// happened, where unchanged means that nothing did.
+func (r *indexReport) settle(row *reportRow) {
+	earlier := r.taken[row.ID]
+	switch {
+	case earlier == nil:
+		r.row(row)
 		return
+	case row.Status == string(engine.StatusUnchanged):
+		earlier.Notes = row.Notes
+	default:
+		r.count(earlier, -1)
+		*earlier = *row
+		r.count(earlier, 1)
+	}
+	delete(r.taken, row.ID)
+}
+
+// newReportRow returns nil if the call did not come to the document.
+func newReportRow(d *engine.DocumentReport, notes []string) *reportRow {
+	if d.ID == "" {
+		return nil
 	}
 	row := &reportRow{
 		ID: d.ID, Path: d.Path, Status: string(d.Status), Chunks: d.Chunks, Entities: d.Entities,
@@ -116,31 +141,36 @@ func (r *indexReport) document(d *engine.DocumentReport, notes []string) {
 			row.Error = orNull("already stored with another text; --replace puts this one in its place")
 		}
 	}
-	r.row(row)
+	return row
 }
 
 func (r *indexReport) row(row *reportRow) {
 	r.Documents = append(r.Documents, row)
+	r.count(row, 1)
+}
+
+// count adds n times what a row says to the totals.
+func (r *indexReport) count(row *reportRow, n int) {
 	t := &r.Totals
-	t.Documents++
+	t.Documents += n
 	switch engine.DocumentStatus(row.Status) {
 	case engine.StatusProcessed:
-		t.Processed++
+		t.Processed += n
 	case engine.StatusUnchanged:
-		t.Unchanged++
+		t.Unchanged += n
 	case engine.StatusDuplicate:
-		t.Duplicate++
+		t.Duplicate += n
 	case engine.StatusConflict:
-		t.Conflict++
+		t.Conflict += n
 	case engine.StatusFailed:
-		t.Failed++
+		t.Failed += n
 	default:
-		t.Pending++
+		t.Pending += n
 	}
-	t.Chunks += row.Chunks
-	t.Entities += row.Entities
-	t.Relations += row.Relations
-	t.Malformed += row.Malformed
+	t.Chunks += n * row.Chunks
+	t.Entities += n * row.Entities
+	t.Relations += n * row.Relations
+	t.Malformed += n * row.Malformed
 }
 
 // seconds rounds to milliseconds.
