@@ -34,7 +34,7 @@ type Stats struct {
 
 // DiskStats is what the store takes on disk and in its caches.
 type DiskStats struct {
-	StoreBytes    uint64 `json:"store_bytes"`
+	StoreBytes    uint64 `json:"store_bytes"` // rows, log included; segments come on top
 	WALBytes      uint64 `json:"wal_bytes"`
 	SegmentBytes  uint64 `json:"segment_bytes"`
 	Segments      int    `json:"segments"`

@@ -56,8 +56,7 @@ func (a *app) stats() error {
 		t.row("offline", "models whose names begin with offline- are rules, no language model")
 	}
 	t.row("tokenizer", s.Identity.Tokenizer)
-	t.row("on disk", fmt.Sprintf("%s (log %s, postings %s, %s %s)", bytesText(s.Disk.StoreBytes), bytesText(s.Disk.WALBytes),
-		bytesText(s.Disk.PostingsBytes), plural(s.Disk.Segments, "segment"), bytesText(s.Disk.SegmentBytes)))
+	t.row("on disk", diskText(s.Disk))
 	for _, k := range slices.Sorted(maps.Keys(s.Index)) {
 		x := s.Index[k]
 		state := fmt.Sprintf("%d linked", x.Linked)
@@ -78,6 +77,12 @@ func (a *app) stats() error {
 		}
 	}
 	return t.flush()
+}
+
+// diskText sums up what the store takes, and says where.
+func diskText(d engine.DiskStats) string {
+	return fmt.Sprintf("%s (%s %s, rows %s; of these log %s, postings %s)", bytesText(d.StoreBytes+d.SegmentBytes),
+		plural(d.Segments, "segment"), bytesText(d.SegmentBytes), bytesText(d.StoreBytes), bytesText(d.WALBytes), bytesText(d.PostingsBytes))
 }
 
 func usageText(u llm.Usage) string {
