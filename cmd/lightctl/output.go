@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 	"unicode"
 )
 
@@ -58,36 +57,6 @@ func (a *app) dim(line string) error {
 	}
 	_, err := fmt.Fprintln(a.out, line)
 	return err
-}
-
-// table aligns columns.
-type table struct {
-	w   *tabwriter.Writer
-	err error
-}
-
-func (a *app) table() *table { return &table{w: tabwriter.NewWriter(a.out, 0, 4, 2, ' ', 0)} }
-
-func (t *table) row(cells ...any) {
-	for i, c := range cells {
-		s := oneLine(fmt.Sprint(c))
-		if i > 0 {
-			s = "\t" + s
-		}
-		if t.err == nil {
-			_, t.err = io.WriteString(t.w, s)
-		}
-	}
-	if t.err == nil {
-		_, t.err = io.WriteString(t.w, "\n")
-	}
-}
-
-func (t *table) flush() error {
-	if t.err != nil {
-		return t.err
-	}
-	return t.w.Flush()
 }
 
 // oneLine makes s fit for a cell.
