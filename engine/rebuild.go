@@ -34,8 +34,9 @@ func RebuildIndex(ctx context.Context, dir string, o Options, progress func(link
 // comes until Close; what is not linked is found by scanning. All cores work on
 // it. Call it when many documents have come in and the store is about to be
 // closed, or is to answer as fast as it can. progress may be nil; it is told how
-// many of the vectors that waited are linked. When ctx ends first, its cause is
-// the error, and the background goes on.
+// many of the vectors that waited are linked. It waits too for what other calls
+// bring meanwhile, and Close waits for it: when ctx ends first, its cause is the
+// error, and the background goes on.
 func (db *DB) WaitLinked(ctx context.Context, progress func(linked, vectors int)) error {
 	if err := db.begin(false); err != nil {
 		return err
