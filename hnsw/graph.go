@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -127,7 +128,9 @@ func (g *Graph) Score(slot uint32, q []float32) float32 {
 	if len(q) != g.dim || slot >= g.bound.Load() {
 		return -1
 	}
-	return makeRank(simd.Dot(q, g.table.Load().row(slot)), slot).score()
+	score := makeRank(simd.Dot(q, g.table.Load().row(slot)), slot).score()
+	runtime.KeepAlive(g) // and with it the row, which may lie in a file
+	return score
 }
 
 // Lingering returns the number of killed slots that walks still pass: linked, and not yet taken out by Consolidate.
