@@ -1,7 +1,5 @@
 package format
 
-import "math"
-
 // Every Decode function sets all fields of v, zero where the bytes say
 // nothing. Strings are copied from b. Slices of v are reused as far as their
 // capacity goes: whoever keeps a slice from one call to the next gives each
@@ -254,82 +252,6 @@ func DecodeOverride(b []byte, v *Override) error {
 	return f.close("override")
 }
 
-// DecodeStale reads what AppendStale wrote.
-func DecodeStale(b []byte, v *Stale) error {
-	*v = Stale{}
-	f := openFields(b)
-	for f.next() {
-		switch f.field {
-		case 1:
-			v.Vector = f.bool()
-		case 2:
-			v.Summary = f.bool()
-		default:
-			f.skip()
-		}
-	}
-	return f.close("stale mark")
-}
-
-// DecodeBufferedVector reads what AppendBufferedVector wrote.
-func DecodeBufferedVector(b []byte, v *BufferedVector) error {
-	*v = BufferedVector{Vector: v.Vector[:0]}
-	f := openFields(b)
-	for f.next() {
-		switch f.field {
-		case 1:
-			v.Kind = Kind(f.uint8())
-		case 2:
-			v.Owner = f.uint32()
-		case 3:
-			v.Version = f.uint32()
-		case 4:
-			v.Vector = f.floats(v.Vector)
-		default:
-			f.skip()
-		}
-	}
-	return f.close("buffered vector")
-}
-
-// DecodeStagedVector reads what AppendStagedVector wrote.
-func DecodeStagedVector(b []byte, v *StagedVector) error {
-	*v = StagedVector{Vector: v.Vector[:0]}
-	f := openFields(b)
-	for f.next() {
-		switch f.field {
-		case 1:
-			v.TextHash = f.fixed8()
-		case 2:
-			v.Vector = f.floats(v.Vector)
-		default:
-			f.skip()
-		}
-	}
-	return f.close("staged vector")
-}
-
-// DecodeSegmentRow reads what AppendSegmentRow wrote.
-func DecodeSegmentRow(b []byte, v *SegmentRow) error {
-	*v = SegmentRow{}
-	f := openFields(b)
-	for f.next() {
-		switch f.field {
-		case 1:
-			v.Rows = f.uint32()
-		case 2:
-			v.Dim = f.uint32()
-		case 3:
-			v.Length = f.uint64()
-		case 4:
-			v.FooterCRC = f.uint32()
-		default:
-			f.skip()
-		}
-	}
-	return f.close("segment row")
-}
-
 // DecodeAnswer reads what AppendAnswer wrote.
 func DecodeAnswer(b []byte, v *Answer) error {
 	old := *v
@@ -433,69 +355,4 @@ func DecodeIdentity(b []byte, v *Identity) error {
 		}
 	}
 	return f.close("identity")
-}
-
-func (f *fields) stringMap() map[string]string {
-	c, n := f.list(2)
-	m := make(map[string]string, n)
-	last := ""
-	for i := range n {
-		k := c.text("")
-		if i > 0 && k <= last {
-			c.fail("map keys out of order")
-		}
-		last = k
-		m[k] = c.text("")
-	}
-	f.endList(&c)
-	return m
-}
-
-func (f *fields) hashes(dst [][32]byte) [][32]byte {
-	b := f.bytes()
-	if len(b)%32 != 0 {
-		f.fail("not a whole number of hashes")
-		return dst[:0]
-	}
-	dst = resize(dst, len(b)/32)
-	for i := range dst {
-		copy(dst[i][:], b[32*i:])
-	}
-	return dst
-}
-
-func (f *fields) counts(dst []Count) []Count {
-	c, n := f.list(2)
-	dst = resize(dst, n)
-	for i := range dst {
-		dst[i] = Count{Value: c.text(dst[i].Value), N: uint32(c.upto(1<<32 - 1))}
-	}
-	f.endList(&c)
-	return dst
-}
-
-func (f *fields) floats(dst []float32) []float32 {
-	b := f.bytes()
-	if len(b)%4 != 0 {
-		f.fail("not a whole number of floats")
-		return dst[:0]
-	}
-	dst = resize(dst, len(b)/4)
-	for i := range dst {
-		dst[i] = math.Float32frombits(le.Uint32(b[4*i:]))
-	}
-	return dst
-}
-
-func (f *fields) fragmentKey() FragmentKey {
-	b := f.bytes()
-	if len(b) != fragmentSize {
-		f.fail("not a fragment key")
-		return FragmentKey{}
-	}
-	k := decodeFragmentKey(b)
-	if k == (FragmentKey{}) {
-		f.fail("zero field")
-	}
-	return k
 }
