@@ -56,6 +56,7 @@ func (s *Store) finishReembed(ctx context.Context) (info ReembedInfo, err error)
 	var readErr error
 	next, stop := iter.Pull(s.stagedVectors(staged, &readErr))
 	defer stop()
+	old := s.db.Segments()
 	_, err = s.db.Seal(durable.SealOptions{
 		Dim: int(target.Dim), UpTo: math.MaxUint64, // no old vector is of use any more
 		Finish: func(b *pebble.Batch, row *format.SegmentRow) error {
@@ -70,6 +71,9 @@ func (s *Store) finishReembed(ctx context.Context) (info ReembedInfo, err error)
 		v, ok := next()
 		return v.Kind, v.Owner, v.Version, v.Vector, ok
 	})
+	if err == nil {
+		s.db.Retire(old)
+	}
 	return info, errors.Join(readErr, err)
 }
 

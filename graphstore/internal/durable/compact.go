@@ -101,15 +101,8 @@ func (d *DB) replaceSegment(old, info SegmentInfo, there bool, finish func(b *pe
 	}
 	d.segmentsMu.Lock()
 	defer d.segmentsMu.Unlock()
-	kept := d.segments[:0]
-	for _, s := range d.segments {
-		if s.UUID != old.UUID {
-			kept = append(kept, s)
-		}
-	}
-	if d.segments = kept; there {
+	if d.retire(old); there {
 		d.segments = append(d.segments, info)
 	}
-	d.retired = append(d.retired, old.Path)
 	return nil
 }

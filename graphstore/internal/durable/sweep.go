@@ -1,6 +1,9 @@
 package durable
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // sweep removes what Pebble leaves in kv when it has closed behind a flush:
 // logs, whose every row is in a table now and which it keeps to write over,
@@ -31,6 +34,22 @@ func (d *DB) sweep() {
 		}
 		d.remove(d.Path(kvName, name))
 	}
+}
+
+// Retire forgets segments whose rows a commit has deleted. Snapshots still read
+// them; Close removes the files.
+func (d *DB) Retire(list []SegmentInfo) {
+	d.segmentsMu.Lock()
+	defer d.segmentsMu.Unlock()
+	for _, old := range list {
+		d.retire(old)
+	}
+}
+
+// retire needs segmentsMu.
+func (d *DB) retire(old SegmentInfo) {
+	d.segments = slices.DeleteFunc(d.segments, func(s SegmentInfo) bool { return s.UUID == old.UUID })
+	d.retired = append(d.retired, old.Path)
 }
 
 func (d *DB) remove(path string) {
