@@ -180,8 +180,13 @@ func unknownCommand(cmd *cobra.Command, name string) error {
 // command is called. most below 0 = any number.
 func arguments(least, most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if len(args) < least || most >= 0 && len(args) > most {
+		switch {
+		case len(args) < least:
 			return usagef("usage: %s", cmd.UseLine())
+		case most == 0 && len(args) > 0:
+			return usagef("%q is too much; usage: %s", args[0], cmd.UseLine())
+		case most > 0 && len(args) > most:
+			return usagef("%q is too much: words that belong together stand in quotes; usage: %s", args[most], cmd.UseLine())
 		}
 		return nil
 	}

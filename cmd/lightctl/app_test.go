@@ -28,6 +28,19 @@ func TestUsageErrors(t *testing.T) {
 	}
 }
 
+func TestTooManyArguments(t *testing.T) {
+	b := newBench(t)
+	for want, args := range map[string][]string{
+		`"paid" is too much: words that belong together stand in quotes; usage: lightctl query QUESTION [flags]`: {"query", "Who", "paid", "for", "it?"},
+		`"extra" is too much; usage: lightctl stats [flags]`:                                                     {"stats", "extra"},
+		`usage: lightctl query QUESTION [flags]`:                                                                 {"query"},
+	} {
+		if r := b.exits(exitUsage, args...); r.err != "lightctl: "+want+"\n" {
+			t.Errorf("%q: %q, want %q", args, r.err, want)
+		}
+	}
+}
+
 func TestSuggestions(t *testing.T) {
 	b := newBench(t)
 	if r := b.exits(exitUsage, "docs", "lst"); !strings.Contains(r.err, "did you mean list?") {

@@ -34,7 +34,9 @@ func (a *app) exportCommand() *cobra.Command {
            would run as a formula begins with an apostrophe
   md       a document to read, the entities with the most relations first
   html     one page that draws the graph, with search, details and a legend; it needs no
-           network and opens from a file. It holds the --limit best connected entities`,
+           network and opens from a file. It holds the --limit best connected entities
+
+Standard output gets the format itself, with --json too; with -o --json names the files.`,
 		Args: arguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !slices.Contains(exportFormats, e.format) {
@@ -63,6 +65,12 @@ func (a *app) exportCommand() *cobra.Command {
 	return c
 }
 
+type exportJSON struct {
+	Format string   `json:"format"`
+	Full   bool     `json:"full"`
+	Files  []string `json:"files"`
+}
+
 // export is one run of graph export.
 type export struct {
 	format string
@@ -77,15 +85,13 @@ func (e *export) run(a *app, v *engine.View) error {
 		if err := os.MkdirAll(e.file, 0o755); err != nil {
 			return about(e.file, err)
 		}
-		for name, part := range map[string]engine.CSVPart{
-			"entities.csv": engine.CSVEntities, "relations.csv": engine.CSVRelations,
-		} {
-			path := filepath.Join(e.file, name)
+		entities, relations := filepath.Join(e.file, "entities.csv"), filepath.Join(e.file, "relations.csv")
+		for path, part := range map[string]engine.CSVPart{entities: engine.CSVEntities, relations: engine.CSVRelations} {
 			if err := writeFile(path, func(w io.Writer) error { return v.ExportCSV(w, part) }); err != nil {
 				return about(path, err)
 			}
 		}
-		return nil
+		return e.report(a, entities, relations)
 	}
 	write := v.ExportJSONL
 	if e.full {
@@ -107,7 +113,18 @@ func (e *export) run(a *app, v *engine.View) error {
 	if e.file == "" || e.file == "-" {
 		return write(a.out)
 	}
-	return about(e.file, writeFile(e.file, write))
+	if err := writeFile(e.file, write); err != nil {
+		return about(e.file, err)
+	}
+	return e.report(a, e.file)
+}
+
+// report says in JSON where the export is; people named the file themselves.
+func (e *export) report(a *app, files ...string) error {
+	if !a.json {
+		return nil
+	}
+	return writeJSON(a.out, exportJSON{Format: e.format, Full: e.full, Files: files})
 }
 
 // isDirectory says whether the output is a directory: one that exists, or a

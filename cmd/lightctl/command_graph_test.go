@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -27,6 +28,12 @@ func TestGraphExportFormats(t *testing.T) {
 		if got, err := os.ReadFile(file); err != nil || string(got) != out {
 			t.Errorf("%s: the file differs from standard output: %v", format, err)
 		}
+		if r := decode[exportJSON](t, b.ok("graph", "export", "--format", format, "-o", file, "--json")); r.Format != format || !slices.Equal(r.Files, []string{file}) {
+			t.Errorf("%s: %+v", format, r)
+		}
+		if r := b.ok("graph", "export", "--format", format, "--json"); r.out != out {
+			t.Errorf("%s: --json changes what standard output gets", format)
+		}
 	}
 	page := b.ok("graph", "export", "--format", "html", "--limit", "2", "--title", "Two of <them>").out
 	if !strings.Contains(page, "<title>Two of &lt;them&gt;</title>") || strings.Count(page, `{"n":`) != 2 {
@@ -46,6 +53,9 @@ func TestGraphExportFormats(t *testing.T) {
 		all += name + "\n" + string(got)
 	}
 	golden(t, "export_tables.csv", all)
+	if r := decode[exportJSON](t, b.ok("graph", "export", "--format", "csv", "-o", dir, "--json")); len(r.Files) != 2 || r.Files[0] != filepath.Join(dir, "entities.csv") {
+		t.Errorf("%+v", r)
+	}
 	if files, err := os.ReadDir(dir); err != nil || len(files) != 2 {
 		t.Errorf("files %v: %v", files, err)
 	}

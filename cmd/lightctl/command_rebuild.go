@@ -16,10 +16,10 @@ func (a *app) rebuildCommand() *cobra.Command {
 		Use:   "rebuild-index",
 		Short: "Make the vector index anew, or all vectors with another embedder",
 		Long: "Make the vector index anew from the stored vectors, and the postings of lexical matching from the\n" +
-			"texts. With --re-embed make all vectors anew with the\n" +
-			"embedder that the flags name (--embed-url and so on; none = the offline one), which becomes that of the\n" +
-			"store. The old vectors stay until the last new one is there, then one atomic change puts the new ones in\n" +
-			"their place. An interrupted run goes on where it stopped and pays for nothing twice.",
+			"texts. With --re-embed make all vectors anew with the embedder that the flags name (--embed-url and\n" +
+			"so on; none = the offline one), which becomes that of the store. The old vectors stay until the last\n" +
+			"new one is there, then one atomic change puts the new ones in their place. An interrupted run goes\n" +
+			"on where it stopped and pays for nothing twice.",
 		Args: arguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.rebuild(cmd.Context(), reembed) },
 	}
@@ -52,7 +52,7 @@ func (a *app) rebuild(ctx context.Context, reembed bool) error {
 	if err := db.Close(); err != nil {
 		return err
 	}
-	bar := a.newBar("linked")
+	bar := a.newBar("vectors linked")
 	defer bar.stop()
 	out.Index, err = engine.RebuildIndex(ctx, a.db, engine.Options{Embedder: nobody{dim: out.Identity.Dim}, Logger: a.log}, bar.update)
 	bar.stop()
@@ -86,7 +86,7 @@ func (a *app) reEmbed(ctx context.Context) (texts int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	bar := a.newBar("vectors")
+	bar := a.newBar("texts embedded")
 	defer bar.stop()
 	err = db.ReEmbed(ctx, m.embedder, func(p engine.ReEmbedProgress) {
 		texts = p.Texts
