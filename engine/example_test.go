@@ -35,7 +35,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(answer.Answer)
+	fmt.Println(answer.Answer) // ends with its sources, which answer.References has one by one
 	// Output:
 	// John Hooker paid for the telescope on Mount Wilson. [1]
 	//
