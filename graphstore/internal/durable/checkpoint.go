@@ -10,10 +10,14 @@ import (
 	"github.com/lightctl/lightrag/format"
 )
 
+// copySuffix is added to the name of a copy that is being made.
+const copySuffix = ".copying"
+
 // Checkpoint makes a sealed copy of the newest durable state in dst, which must
 // not exist (ErrExists) and lies on the same file system. Tables and segments
 // are linked where that is possible. Writes go on meanwhile. Index files are
-// not copied: they are made again. On an error dst is removed.
+// not copied: they are made again. The copy appears whole or not at all: what a
+// crash leaves beside dst, with the suffix copySuffix, the next copy removes.
 func (d *DB) Checkpoint(dst string) (err error) {
 	if d.readOnly {
 		return fmt.Errorf("durable: checkpoint: %w", ErrReadOnly)
@@ -30,10 +34,14 @@ func (d *DB) Checkpoint(dst string) (err error) {
 	if err := d.Flush(); err != nil {
 		return err
 	}
-	c := &DB{dir: dst, fs: d.fs, log: d.log, readOnly: true, health: newHealth(d.log), cache: d.cache}
+	stage := dst + copySuffix
+	if err := ignoreMissing(d.fs.RemoveAll(stage)); err != nil {
+		return wrap("checkpoint", stage, err)
+	}
+	c := &DB{dir: stage, fs: d.fs, log: d.log, readOnly: true, health: newHealth(d.log), cache: d.cache}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, ignoreMissing(d.fs.RemoveAll(dst)))
+			err = errors.Join(err, ignoreMissing(d.fs.RemoveAll(stage)))
 		}
 	}()
 	for _, name := range []string{segName, idxName} {
@@ -58,12 +66,18 @@ func (d *DB) Checkpoint(dst string) (err error) {
 			return wrap("checkpoint", s.Path, err)
 		}
 	}
-	for _, dir := range []string{c.Path(segName), dst} {
+	for _, dir := range []string{c.Path(segName), stage} {
 		if err := syncDir(d.fs, dir); err != nil {
 			return err
 		}
 	}
-	return c.writeSeal(counters)
+	if err := c.writeSeal(counters); err != nil {
+		return err
+	}
+	if err := d.fs.Rename(stage, dst); err != nil {
+		return wrap("checkpoint", dst, err)
+	}
+	return syncDir(d.fs, d.fs.PathDir(dst))
 }
 
 // readCopy reads what the SEAL of a fresh copy needs, and closes it again.
