@@ -32,8 +32,11 @@ const (
 	// multiple of everything else that a commit does.
 	defaultExactBelow = 65536
 	// defaultSaveEvery is the number of newly linked vectors of a kind after
-	// which its file is written anew: what a crash costs is linking so many.
+	// which its file is written anew, if they are one in saveShare of those in it:
+	// what a crash costs is linking so many, and all that is written stays in
+	// proportion to the last file.
 	defaultSaveEvery = 32768
+	saveShare        = 8
 )
 
 // vectorIndex holds one graph per kind of owner. The store appends vectors to

@@ -33,7 +33,7 @@ type staleSet struct {
 func (x *vectorIndex) tend(ctx context.Context, i int, k *kindIndex) {
 	x.bury(i, k)
 	x.consolidate(ctx, k)
-	if x.every > 0 && k.graph.Mark() >= k.saved+x.every && x.store.Health() == nil {
+	if x.every > 0 && k.graph.Mark() >= k.saved+max(x.every, k.saved/saveShare) && x.store.Health() == nil {
 		if err := x.saveKind(i, int(k.graph.Dead())); err != nil { // it is derived: the next Open rebuilds it
 			x.log.Warn("lightrag: the vector index was not saved", "file", indexName(i), "error", err)
 			k.saved = k.graph.Mark() // not again at once
