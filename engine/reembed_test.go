@@ -308,3 +308,13 @@ func TestACrashWhileTheEmbedderIsChanged(t *testing.T) {
 		t.Errorf("stores seen: %v", seen)
 	}
 }
+
+// The DB that is left behind has its old vectors no longer on disk, and is sound.
+func TestCheckAfterReEmbed(t *testing.T) {
+	db := opened(t, "store", testOptions(&fakeModel{}))
+	inserted(t, db, corpus(12)...)
+	if err := db.ReEmbed(t.Context(), &words{name: "other", dim: wordsDim / 2}, nil); err != nil {
+		t.Fatal(err)
+	}
+	sound(t, db)
+}
