@@ -25,7 +25,7 @@ func (db *DB) Query(ctx context.Context, q Query) (*Result, error) {
 	r, err := db.retrieve(ctx, &q)
 	if err != nil {
 		db.recordQuery(&q, r.Usage)
-		return nil, fmt.Errorf("lightrag: query: %w", err)
+		return nil, fmt.Errorf("lightrag: query: %w", within(err))
 	}
 	err = db.answer(ctx, &q, r)
 	if errors.Is(err, llm.ErrContextLength) && r.Found && db.window.learn(err, db.sent(&q, r)) {
@@ -37,7 +37,7 @@ func (db *DB) Query(ctx context.Context, q Query) (*Result, error) {
 	}
 	db.recordQuery(&q, r.Usage)
 	if err != nil {
-		return r, fmt.Errorf("lightrag: query: %w", err)
+		return r, fmt.Errorf("lightrag: query: %w", within(err))
 	}
 	return r, nil
 }

@@ -30,7 +30,7 @@ import (
 func (db *DB) CreateEntity(ctx context.Context, e NewEntity) (*CurationReport, error) {
 	typ, err := curatedType(e.Type)
 	if err != nil {
-		return nil, fmt.Errorf("lightrag: create entity %q: %w", e.Name, err)
+		return nil, fmt.Errorf("lightrag: create entity %q: %w", e.Name, within(err))
 	}
 	return db.curate(ctx, "create entity", strconv.Quote(e.Name), func(names *namer) graphstore.Curation {
 		return graphstore.CreateEntity{Name: names.fresh(e.Name), Type: typ, Description: llm.NormalizeDescription(e.Description)}
@@ -46,7 +46,7 @@ func (db *DB) CreateRelation(ctx context.Context, r NewRelation) (*CurationRepor
 	}
 	w, err := curatedWeight(weight)
 	if err != nil {
-		return nil, fmt.Errorf("lightrag: create relation of %q and %q: %w", r.Src, r.Tgt, err)
+		return nil, fmt.Errorf("lightrag: create relation of %q and %q: %w", r.Src, r.Tgt, within(err))
 	}
 	return db.curate(ctx, "create relation of", pairText(r.Src, r.Tgt), func(names *namer) graphstore.Curation {
 		return graphstore.CreateRelation{
@@ -69,7 +69,7 @@ func (db *DB) EditEntity(ctx context.Context, name string, e EntityEdit) (*Curat
 		err = fmt.Errorf("%w: nothing to edit", ErrInvalid)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("lightrag: edit entity %q: %w", name, err)
+		return nil, fmt.Errorf("lightrag: edit entity %q: %w", name, within(err))
 	}
 	return db.curate(ctx, "edit entity", strconv.Quote(name), func(names *namer) graphstore.Curation {
 		op.Name = names.known(name)
@@ -97,7 +97,7 @@ func (db *DB) EditRelation(ctx context.Context, a, b string, e RelationEdit) (*C
 		err = fmt.Errorf("%w: nothing to edit", ErrInvalid)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("lightrag: edit relation of %q and %q: %w", a, b, err)
+		return nil, fmt.Errorf("lightrag: edit relation of %q and %q: %w", a, b, within(err))
 	}
 	return db.curate(ctx, "edit relation of", pairText(a, b), func(names *namer) graphstore.Curation {
 		op.Src, op.Tgt = names.known(a), names.known(b)
@@ -135,7 +135,7 @@ func (db *DB) MergeEntities(ctx context.Context, sources []string, target string
 		err = fmt.Errorf("%w: no entity to merge", ErrInvalid)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("lightrag: merge into %q: %w", target, err)
+		return nil, fmt.Errorf("lightrag: merge into %q: %w", target, within(err))
 	}
 	return db.curate(ctx, "merge into", strconv.Quote(target), func(names *namer) graphstore.Curation {
 		op.Sources = nil
@@ -242,7 +242,7 @@ func (db *DB) curate(ctx context.Context, op, object string, make func(*namer) g
 	defer db.end()
 	info, err := db.change(ctx, make)
 	if err != nil {
-		return nil, fmt.Errorf("lightrag: %s %s: %w", op, object, err)
+		return nil, fmt.Errorf("lightrag: %s %s: %w", op, object, within(err))
 	}
 	rep := &CurationReport{Change: info.Change, Resolved: info.Resolved, Gone: Counts{Entities: uint64(info.Entities), Relations: uint64(info.Relations)}}
 	if info.Stale > 0 {

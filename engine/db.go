@@ -60,7 +60,7 @@ func Open(dir string, o Options) (*DB, error) {
 	}
 	o = o.withDefaults()
 	if err := o.validate(); err != nil {
-		return nil, fmt.Errorf("lightrag: open %s: %w", dir, err)
+		return nil, fmt.Errorf("lightrag: open %s: %w", dir, within(err))
 	}
 	db := &DB{
 		opts:       o,
@@ -116,7 +116,7 @@ func Open(dir string, o Options) (*DB, error) {
 		if errors.As(err, &m) && m.Field != "tokenizer" {
 			err = fmt.Errorf("%w; DB.ReEmbed gives a store another embedder", err)
 		}
-		return nil, fmt.Errorf("lightrag: open %s: %w", dir, err)
+		return nil, err // which says that dir could not be opened
 	}
 	db.store, db.index = store, index
 	if b, ok, err := store.Meta(ledgerMeta); err == nil && ok {

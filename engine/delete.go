@@ -56,7 +56,7 @@ func (db *DB) Delete(ctx context.Context, o DeleteOptions, ids ...string) (*Dele
 		}
 		rep.Answers += info.Answers
 		if err := db.store.DeleteAnswers(answers...); err != nil {
-			return rep, fmt.Errorf("lightrag: delete cached answers: %w", err)
+			return rep, fmt.Errorf("lightrag: delete cached answers: %w", within(err))
 		}
 		gone = rep
 		// A text that was to replace the deleted one has the id now.
@@ -67,7 +67,7 @@ func (db *DB) Delete(ctx context.Context, o DeleteOptions, ids ...string) (*Dele
 	if _, _, err := db.refresh(ctx); err != nil {
 		db.opts.Logger.Warn("lightrag: documents are deleted, but vectors or summaries are still stale", "error", err)
 		if fatal(ctx, err) && !errors.Is(err, llm.ErrAuth) {
-			return rep, fmt.Errorf("lightrag: refresh after a deletion: %w", err)
+			return rep, fmt.Errorf("lightrag: refresh after a deletion: %w", within(err))
 		}
 	}
 	rep.Stale, err = db.store.StaleCount()
@@ -92,7 +92,7 @@ func (db *DB) find(ids []string, rep *DeleteReport) ([]format.DocID, error) {
 		doc, _, ok, err := view.FindDocument(id)
 		switch {
 		case err != nil:
-			return nil, fmt.Errorf("lightrag: delete document %q: %w", id, err)
+			return nil, fmt.Errorf("lightrag: delete document %q: %w", id, within(err))
 		case ok:
 			docs = append(docs, doc)
 			if rep != nil {

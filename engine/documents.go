@@ -31,7 +31,7 @@ type DocumentInfo struct {
 func (db *DB) Documents() ([]DocumentInfo, error) {
 	v, err := db.store.View()
 	if err != nil {
-		return nil, fmt.Errorf("lightrag: documents: %w", err)
+		return nil, fmt.Errorf("lightrag: documents: %w", within(err))
 	}
 	defer v.Close()
 	var out []DocumentInfo
@@ -46,7 +46,7 @@ func (db *DB) Documents() ([]DocumentInfo, error) {
 func (db *DB) Document(id string) (*DocumentInfo, []ChunkHit, error) {
 	v, err := db.store.View()
 	if err != nil {
-		return nil, nil, fmt.Errorf("lightrag: document %q: %w", id, err)
+		return nil, nil, fmt.Errorf("lightrag: document %q: %w", id, within(err))
 	}
 	defer v.Close()
 	doc, d, ok, err := v.FindDocument(id)
@@ -54,11 +54,11 @@ func (db *DB) Document(id string) (*DocumentInfo, []ChunkHit, error) {
 		err = ErrNotFound
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("lightrag: document %q: %w", id, err)
+		return nil, nil, fmt.Errorf("lightrag: document %q: %w", id, within(err))
 	}
 	rows, err := v.DocumentChunks(doc)
 	if err != nil {
-		return nil, nil, fmt.Errorf("lightrag: document %q: %w", id, err)
+		return nil, nil, fmt.Errorf("lightrag: document %q: %w", id, within(err))
 	}
 	chunks := make([]ChunkHit, len(rows))
 	for i := range rows {

@@ -82,7 +82,7 @@ func (db *DB) Duplicates(ctx context.Context, o DuplicateOptions) ([]DuplicateCl
 	f := newDuplicateFinder(db, v.v)
 	pairs, err := f.pairs(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("lightrag: duplicates: %w", err)
+		return nil, fmt.Errorf("lightrag: duplicates: %w", within(err))
 	}
 	pairs = slices.DeleteFunc(pairs, func(p *duplicatePair) bool { return p.score < o.MinScore })
 	out := f.clusters(pairs)

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"strings"
+
 	"github.com/lightctl/lightrag/graphstore"
 )
 
@@ -21,3 +23,12 @@ var (
 
 // MismatchError says which setting of a store differs from what was asked.
 type MismatchError = graphstore.MismatchError
+
+// within is err as the cause of another error of the library, which begins with
+// the library's name.
+func within(err error) error { return &cause{err} }
+
+type cause struct{ err error }
+
+func (c *cause) Error() string { return strings.TrimPrefix(c.err.Error(), "lightrag: ") }
+func (c *cause) Unwrap() error { return c.err }

@@ -54,11 +54,11 @@ func NewEstimator(o Options, db *DB) (*Estimator, error) {
 	}
 	o = o.withDefaults()
 	if err := o.validate(); err != nil {
-		return nil, fmt.Errorf("lightrag: estimate: %w", err)
+		return nil, fmt.Errorf("lightrag: estimate: %w", within(err))
 	}
 	tok, err := llm.NewTokenizer(name)
 	if err != nil {
-		return nil, fmt.Errorf("lightrag: estimate: %w", err)
+		return nil, fmt.Errorf("lightrag: estimate: %w", within(err))
 	}
 	return &Estimator{
 		opts: o, tok: tok, db: db,
@@ -74,7 +74,7 @@ func (e *Estimator) Tokenizer() string { return e.tok.Name() }
 func (e *Estimator) Document(ctx context.Context, d *Document) (Estimate, error) {
 	n, err := nameDocument(d)
 	if err != nil {
-		return Estimate{ID: n.ID, Path: n.Path}, fmt.Errorf("lightrag: estimate: %w", err)
+		return Estimate{ID: n.ID, Path: n.Path}, fmt.Errorf("lightrag: estimate: %w", within(err))
 	}
 	if _, twice := e.ids[n.ID]; twice {
 		return Estimate{ID: n.ID, Path: n.Path}, fmt.Errorf("lightrag: estimate: %w: two documents have the id %q", ErrInvalid, n.ID)
@@ -86,7 +86,7 @@ func (e *Estimator) Document(ctx context.Context, d *Document) (Estimate, error)
 		out.Tokens += int(n.Chunks[i].Tokens)
 	}
 	if err := e.count(ctx, &n, &out); err != nil {
-		return out, fmt.Errorf("lightrag: estimate document %q: %w", n.ID, err)
+		return out, fmt.Errorf("lightrag: estimate document %q: %w", n.ID, within(err))
 	}
 	return out, nil
 }

@@ -45,7 +45,7 @@ func ImportJSONL(ctx context.Context, dir string, r io.Reader, o Options) (*JSON
 	dir = filepath.Clean(dir)
 	rep, err := importJSONL(ctx, dir, r, o.withDefaults())
 	if err != nil {
-		return nil, fmt.Errorf("lightrag: import into %s: %w", dir, err)
+		return nil, fmt.Errorf("lightrag: import into %s: %w", dir, within(err))
 	}
 	return rep, nil
 }

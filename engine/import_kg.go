@@ -51,7 +51,7 @@ func (db *DB) ImportKG(ctx context.Context, r io.Reader, o KGImport) (*ImportRep
 	defer db.end()
 	rep, err := db.importKG(ctx, r, o)
 	if err != nil {
-		err = fmt.Errorf("lightrag: import %s: %w", o.Name, err)
+		err = fmt.Errorf("lightrag: import %s: %w", o.Name, within(err))
 	}
 	return rep, err
 }

@@ -58,7 +58,7 @@ func (db *DB) ImportLightRAG(ctx context.Context, dir string, o LightRAGImport) 
 	defer db.end()
 	rep, err := db.importLightRAG(ctx, dir, o)
 	if err != nil {
-		err = fmt.Errorf("lightrag: import %s: %w", dir, err)
+		err = fmt.Errorf("lightrag: import %s: %w", dir, within(err))
 	}
 	return rep, err
 }

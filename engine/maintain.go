@@ -18,10 +18,7 @@ func (db *DB) Backup(ctx context.Context, dst string) error {
 		return err
 	}
 	defer db.end()
-	if err := db.store.Backup(ctx, dst); err != nil {
-		return fmt.Errorf("lightrag: %w", err)
-	}
-	return nil
+	return db.store.Backup(ctx, dst)
 }
 
 // CompactOptions says what goes besides what was deleted.
@@ -49,7 +46,7 @@ func Compact(ctx context.Context, dir string, o Options, c CompactOptions) (Comp
 		}
 	}
 	if err != nil {
-		return rep, fmt.Errorf("lightrag: compact %s: %w", dir, err)
+		return rep, fmt.Errorf("lightrag: compact %s: %w", dir, within(err))
 	}
 	return rep, nil
 }

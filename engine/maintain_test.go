@@ -2,6 +2,8 @@ package engine
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -67,5 +69,28 @@ func TestBackupIsAStore(t *testing.T) {
 	sound(t, copied)
 	if got := exported(t, copied); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}
+
+// An error goes through several layers, and says once whose it is.
+func TestErrorsNameTheLibraryOnce(t *testing.T) {
+	o := testOptions(&fakeModel{})
+	db := opened(t, "store", o)
+	inserted(t, db, corpus(1)...)
+	if err := db.Backup(t.Context(), "copy"); err != nil {
+		t.Fatal(err)
+	}
+	failed := func(_ any, err error) error { return err }
+	for want, err := range map[string]error{
+		"lightrag: back up to copy: ":            db.Backup(t.Context(), "copy"),
+		"lightrag: open store nowhere: ":         failed(Open("nowhere", Options{MustExist: true, Storage: o.Storage})),
+		"lightrag: compact nowhere: open store ": failed(Compact(t.Context(), "nowhere", o, CompactOptions{})),
+	} {
+		if text := fmt.Sprint(err); !strings.HasPrefix(text, want) || strings.Count(text, "lightrag: ") != 1 {
+			t.Errorf("%q, want %q", text, want)
+		}
+	}
+	if err := db.Backup(t.Context(), "copy"); !errors.Is(err, ErrExists) {
+		t.Errorf("%v does not match ErrExists", err)
 	}
 }

@@ -96,7 +96,7 @@ func (db *DB) complete(ctx context.Context, req llm.Request, worth cached) (repl
 	db.ledger.add(req.Task, db.opts.Completer.Model(), res.Usage)
 	r.text, r.usage, r.truncated = res.Text, res.Usage, res.Truncated
 	if err != nil {
-		return r, fmt.Errorf("lightrag: %s call: %w", req.Task, err)
+		return r, fmt.Errorf("lightrag: %s call: %w", req.Task, within(err))
 	}
 	if worth == nil || res.Truncated || db.opts.ReadOnly || !worth(res.Text) {
 		return r, nil

@@ -24,7 +24,7 @@ func RebuildIndex(ctx context.Context, dir string, o Options, progress func(link
 	err = db.index.linkAll(ctx, progress)
 	stats := db.index.stats()
 	if err = errors.Join(err, db.Close()); err != nil {
-		return stats, fmt.Errorf("lightrag: rebuild index of %s: %w", dir, err)
+		return stats, fmt.Errorf("lightrag: rebuild index of %s: %w", dir, within(err))
 	}
 	return stats, nil
 }
@@ -43,7 +43,7 @@ func (db *DB) WaitLinked(ctx context.Context, progress func(linked, vectors int)
 	}
 	defer db.end()
 	if err := db.index.linkAll(ctx, progress); err != nil {
-		return fmt.Errorf("lightrag: link vectors: %w", err)
+		return fmt.Errorf("lightrag: link vectors: %w", within(err))
 	}
 	return nil
 }

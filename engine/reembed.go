@@ -38,7 +38,7 @@ func (db *DB) ReEmbed(ctx context.Context, e llm.Embedder, progress func(ReEmbed
 	}
 	defer db.end()
 	if err := db.reEmbed(ctx, e, progress); err != nil {
-		return fmt.Errorf("lightrag: re-embed: %w", err)
+		return fmt.Errorf("lightrag: re-embed: %w", within(err))
 	}
 	return nil
 }

@@ -164,7 +164,7 @@ func (db *DB) summarise(ctx context.Context, roots []graphstore.StaleRoot) (*sum
 				job := root.Summaries[j]
 				text, r, err := db.summary(shared, &job)
 				if err != nil {
-					err = fmt.Errorf("lightrag: summarise %s %s: %w", job.Kind, job.Name, err)
+					err = fmt.Errorf("lightrag: summarise %s %s: %w", job.Kind, job.Name, within(err))
 				}
 				mu.Lock()
 				defer mu.Unlock()

@@ -30,7 +30,7 @@ func (db *DB) Retrieve(ctx context.Context, q Query) (*Result, error) {
 	r.Timings.Total = time.Since(start)
 	db.recordQuery(&q, r.Usage)
 	if err != nil {
-		return nil, fmt.Errorf("lightrag: retrieve: %w", err)
+		return nil, fmt.Errorf("lightrag: retrieve: %w", within(err))
 	}
 	return r, nil
 }

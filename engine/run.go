@@ -362,7 +362,7 @@ func (r *run) finish(err error) (*Report, error) {
 		err = lerr
 	}
 	if err != nil {
-		err = fmt.Errorf("lightrag: %s: %w", r.op, err)
+		err = fmt.Errorf("lightrag: %s: %w", r.op, within(err))
 	}
 	return &r.report, err
 }

@@ -92,7 +92,7 @@ func (db *DB) Stats() (*Stats, error) {
 	}
 	answers, err := db.store.AnswerStats()
 	if err != nil {
-		return nil, fmt.Errorf("lightrag: stats: %w", err)
+		return nil, fmt.Errorf("lightrag: stats: %w", within(err))
 	}
 	s.CachedAnswers = int(answers.Answers)
 	docs, err := db.Documents()
@@ -129,7 +129,7 @@ func (db *DB) Check(ctx context.Context, deep bool) ([]Finding, error) {
 	defer db.end()
 	f, err := db.store.Check(ctx, deep)
 	if err != nil {
-		return f, fmt.Errorf("lightrag: check: %w", err)
+		return f, fmt.Errorf("lightrag: check: %w", within(err))
 	}
 	return f, nil
 }

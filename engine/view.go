@@ -125,7 +125,7 @@ func (v *View) entity(name string) (format.EntityID, error) {
 		err = ErrNotFound
 	}
 	if err != nil {
-		return 0, fmt.Errorf("lightrag: entity %q: %w", name, err)
+		return 0, fmt.Errorf("lightrag: entity %q: %w", name, within(err))
 	}
 	return id, nil
 }
@@ -145,7 +145,7 @@ func (v *View) Relation(a, b string) (*Relation, error) {
 		err = ErrNotFound
 	}
 	if err != nil {
-		return nil, fmt.Errorf("lightrag: relation of %q and %q: %w", a, b, err)
+		return nil, fmt.Errorf("lightrag: relation of %q and %q: %w", a, b, within(err))
 	}
 	return newReader(v.v).relation(id)
 }
