@@ -65,7 +65,8 @@ const longHelp = `lightctl turns documents into a knowledge graph and answers qu
 
 With no endpoint configured everything runs offline: no key, no network, rules in
 place of a language model and extractive answers. Endpoints speak the OpenAI API;
-keys come from the environment only: OPENAI_API_KEY, LIGHTRAG_EMBED_API_KEY.
+keys come from the environment only: OPENAI_API_KEY, LIGHTRAG_EMBED_API_KEY,
+LIGHTRAG_RERANK_API_KEY.
 
 Exit codes: 0 ok, 1 failure, 2 usage, 3 not found, 4 corrupt, 5 locked.`
 
