@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -141,8 +142,15 @@ func (e *export) isDirectory() bool {
 }
 
 // writeFile writes a file under a temporary name and renames it when it is
-// whole and on disk.
+// whole and on disk. A link stays one, and what is no file, as a device or a pipe,
+// is written to.
 func writeFile(path string, fill func(io.Writer) error) (err error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return writeTo(path, fill)
+	}
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".tmp*")
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, bare(err)) // not the temporary name
@@ -170,4 +178,16 @@ func writeFile(path string, fill func(io.Writer) error) (err error) {
 		return err
 	}
 	return os.Rename(f.Name(), path)
+}
+
+func writeTo(path string, fill func(io.Writer) error) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, bare(err))
+	}
+	w := bufio.NewWriter(f)
+	if err = fill(w); err == nil {
+		err = w.Flush()
+	}
+	return errors.Join(err, f.Close())
 }
