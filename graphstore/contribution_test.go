@@ -68,6 +68,19 @@ func TestBadContributionsAreRefused(t *testing.T) {
 	}
 }
 
+// A document and the one that replaces it cannot come in one step: which of them
+// is to stay?
+func TestPrepareRefusesTwoDocumentsOfOneID(t *testing.T) {
+	s, _ := opened(t, vfs.NewMem(), nil)
+	old := insert(t, s, oneChunk("a", "Alice"))
+	d := oneChunk("a", "Alicia")
+	d.replace = true
+	next := register(t, s, d)
+	if _, err := s.Prepare(context.Background(), Contribution{Doc: old}, Contribution{Doc: next}); !errors.Is(err, ErrInvalid) {
+		t.Errorf("two documents of one id: %v", err)
+	}
+}
+
 func TestBadRootVectorsAreRefusedBeforeAnythingIsWritten(t *testing.T) {
 	s, _ := opened(t, vfs.NewMem(), nil)
 	d := oneChunk("d", "Alice")
