@@ -2,21 +2,10 @@
 
 #include "textflag.h"
 
-// FETCH asks for the lines from at up to end, four at a time: up to three lines behind it are asked for in vain.
-#define FETCH(at, end, loop) \
-	ANDQ $~63, at; \
-loop: \
-	PREFETCHT1 (at); \
-	PREFETCHT1 64(at); \
-	PREFETCHT1 128(at); \
-	PREFETCHT1 192(at); \
-	ADDQ $256, at; \
-	CMPQ at, end; \
-	JLT  loop
-
 // func fetchRows(rows *unsafe.Pointer, n, bytes int)
 //
-// Asks for the first bytes of n rows; n is above zero.
+// Asks for the lines from the beginning of each of n rows up to so many bytes further, into the second cache; n is
+// above zero.
 TEXT ·fetchRows(SB), NOSPLIT, $0-24
 	MOVQ rows+0(FP), SI
 	MOVQ n+8(FP), CX
@@ -25,7 +14,13 @@ TEXT ·fetchRows(SB), NOSPLIT, $0-24
 row:
 	MOVQ (SI), AX
 	LEAQ (AX)(DX*1), BX
-	FETCH(AX, BX, line)
+	ANDQ $~63, AX
+
+line:
+	PREFETCHT1 (AX)
+	ADDQ $64, AX
+	CMPQ AX, BX
+	JLT  line
 	ADDQ $8, SI
 	DECQ CX
 	JNZ  row
@@ -33,7 +28,8 @@ row:
 
 // func fetchIDs(base unsafe.Pointer, stride, bytes int, ids *uint32, n int)
 //
-// Does so for the rows of the ids, of which row i is at base+i*stride, whether it is there or not.
+// Does so for the rows of the ids, of which row i is at base+i*stride, whether it is there or not, into the first
+// cache.
 TEXT ·fetchIDs(SB), NOSPLIT, $0-40
 	MOVQ base+0(FP), R12
 	MOVQ stride+8(FP), R8
@@ -46,7 +42,12 @@ row:
 	IMULQ R8, AX
 	ADDQ R12, AX
 	LEAQ (AX)(DX*1), BX
-	FETCH(AX, BX, line)
+
+line:
+	PREFETCHT0 (AX)
+	ADDQ $64, AX
+	CMPQ AX, BX
+	JLT  line
 	ADDQ $4, SI
 	DECQ CX
 	JNZ  row

@@ -10,15 +10,42 @@
 	JHI   bad; \
 	ADDQ  R12, r
 
-#define PREFETCH(off) \
-	MOVL  off(R15), BX; \
-	IMULQ DX, BX; \
-	PREFETCHT0 (R12)(BX*1); \
-	PREFETCHT0 64(R12)(BX*1)
+// AHEAD makes the id at an offset from R15 the address of its row, whether there is one or not.
+#define AHEAD(off, r) \
+	MOVL  off(R15), r; \
+	IMULQ DX, r; \
+	ADDQ  R12, r
 
 	TESTQ SI, SI
 	JZ    range
 
+	// Ask for the first bytes, in the kernel's argument touch, of the four rows that are ahead of the next one by as
+	// many as the argument of that name says, or of the last four rows: they, and their pages, are on the way while those
+	// before them are multiplied. A kernel that waits for what it reads has few requests under way at a time.
+	MOVQ ahead+48(FP), R15
+	CMPQ R15, CX
+	JGE  rows
+	LEAQ -4(CX), BX
+	CMPQ BX, R15
+	CMOVQLT BX, R15
+	LEAQ (SI)(R15*4), R15
+	AHEAD(0, R8)
+	AHEAD(4, R9)
+	AHEAD(8, R10)
+	AHEAD(12, R11)
+	XORQ BX, BX
+	MOVQ touch+56(FP), R15
+
+line:
+	PREFETCHT0 (R8)(BX*1)
+	PREFETCHT0 (R9)(BX*1)
+	PREFETCHT0 (R10)(BX*1)
+	PREFETCHT0 (R11)(BX*1)
+	ADDQ $64, BX
+	CMPQ BX, R15
+	JLT  line
+
+rows:
 	MOVL (SI), R8
 	MOVL 4(SI), R9
 	MOVL -4(SI)(CX*4), R10
@@ -35,21 +62,6 @@ four:
 	MOVL 12(SI), R11
 	ROW(R10)
 	ROW(R11)
-	CMPQ CX, $4
-	JEQ  start
-
-	// Touch the first two lines of the rows of the next group, or of the last four rows where that is smaller:
-	// they, and their pages, are on the way while this group is summed. More lines gain nothing on rows of six
-	// lines and crowd out other misses on longer ones; the hardware follows from the second on.
-	MOVQ $4, R15
-	LEAQ -4(CX), BX
-	CMPQ BX, R15
-	CMOVQLT BX, R15
-	LEAQ (SI)(R15*4), R15
-	PREFETCH(0)
-	PREFETCH(4)
-	PREFETCH(8)
-	PREFETCH(12)
 	JMP  start
 
 range:
@@ -65,4 +77,3 @@ range:
 	CMOVQLT R9, R10
 	CMPQ CX, $4
 	CMOVQLT R10, R11
-

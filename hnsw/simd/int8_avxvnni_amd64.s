@@ -42,20 +42,20 @@
 
 #define STRIDE DX
 
-// func dot8RowsAVXVNNI(q *uint8, ids *uint32, base unsafe.Pointer, last, stride, n int, bias int32, out *int32) bool
+// func dot8RowsAVXVNNI(q *uint8, ids *uint32, base unsafe.Pointer, last, stride, n, ahead, touch int, bias int32, out *int32) bool
 //
 // The n rows are those of the ids, of which row 0 is at base and the last one last bytes further or, where ids is
 // nil, those at base, base+stride, ... bias is taken from each sum. It returns false, having written some of out, when
 // an id is beyond the last row.
-TEXT ·dot8RowsAVXVNNI(SB), NOSPLIT, $16-65
+TEXT ·dot8RowsAVXVNNI(SB), NOSPLIT, $16-81
 	MOVQ q+0(FP), AX
 	MOVQ ids+8(FP), SI
 	MOVQ base+16(FP), R12
 	MOVQ last+24(FP), R13
 	MOVQ stride+32(FP), DX
 	MOVQ n+40(FP), CX
-	MOVL bias+48(FP), R8
-	MOVQ out+56(FP), DI
+	MOVL bias+64(FP), R8
+	MOVQ out+72(FP), DI
 	VMOVD R8, X15
 	VPBROADCASTD X15, X15
 	#include "streams_amd64.h"
@@ -139,11 +139,11 @@ sum1:
 	VMOVD   X0, (DI)
 
 done:
-	MOVB $1, ret+64(FP)
+	MOVB $1, ret+80(FP)
 	VZEROUPPER
 	RET
 
 bad:
-	MOVB $0, ret+64(FP)
+	MOVB $0, ret+80(FP)
 	VZEROUPPER
 	RET

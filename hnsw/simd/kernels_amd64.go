@@ -20,13 +20,13 @@ func dotRowsAVX2(q *float32, rows *unsafe.Pointer, first unsafe.Pointer, stride,
 func dotRowsAVX512(q *float32, rows *unsafe.Pointer, first unsafe.Pointer, stride, n, dim int, out *float32)
 
 //go:noescape
-func dot8RowsAVX2(q *uint8, ids *uint32, base unsafe.Pointer, last, stride, n int, bias int32, out *int32) bool
+func dot8RowsAVX2(q *uint8, ids *uint32, base unsafe.Pointer, last, stride, n, ahead, touch int, bias int32, out *int32) bool
 
 //go:noescape
-func dot8RowsAVXVNNI(q *uint8, ids *uint32, base unsafe.Pointer, last, stride, n int, bias int32, out *int32) bool
+func dot8RowsAVXVNNI(q *uint8, ids *uint32, base unsafe.Pointer, last, stride, n, ahead, touch int, bias int32, out *int32) bool
 
 //go:noescape
-func dot8RowsAVX512(q *uint8, ids *uint32, base unsafe.Pointer, last, stride, n int, bias int32, out *int32) bool
+func dot8RowsAVX512(q *uint8, ids *uint32, base unsafe.Pointer, last, stride, n, ahead, touch int, bias int32, out *int32) bool
 
 //go:noescape
 func foldAVX2(dst, q *uint8, n int) int64
@@ -101,14 +101,14 @@ func (f *query8Form) load(codes []uint8) {
 }
 
 // dot8Rows needs a tier other than tierGo.
-func dot8Rows(q *Query8, ids *uint32, base unsafe.Pointer, last, stride, n int, out *int32) bool {
+func dot8Rows(q *Query8, ids *uint32, base unsafe.Pointer, last, stride, n int, r reach, out *int32) bool {
 	switch active {
 	case tierAVX512:
-		return dot8RowsAVX512(&q.codes[0], ids, base, last, stride, n, q.bias, out)
+		return dot8RowsAVX512(&q.codes[0], ids, base, last, stride, n, r.ahead, r.touch, q.bias, out)
 	case tierAVXVNNI:
-		return dot8RowsAVXVNNI(&q.codes[0], ids, base, last, stride, n, q.bias, out)
+		return dot8RowsAVXVNNI(&q.codes[0], ids, base, last, stride, n, r.ahead, r.touch, q.bias, out)
 	default:
-		return dot8RowsAVX2(&q.form.folded[0], ids, base, last, stride, n, q.form.bias, out)
+		return dot8RowsAVX2(&q.form.folded[0], ids, base, last, stride, n, r.ahead, r.touch, q.form.bias, out)
 	}
 }
 

@@ -55,7 +55,7 @@ func newQuery8Form(int) query8Form { return query8Form{} }
 func (*query8Form) load([]uint8) {}
 
 // dot8Rows needs a tier other than tierGo.
-func dot8Rows(q *Query8, ids *uint32, base unsafe.Pointer, last, stride, n int, out *int32) bool {
+func dot8Rows(q *Query8, ids *uint32, base unsafe.Pointer, last, stride, n int, _ reach, out *int32) bool {
 	if active == tierSDOT {
 		return dot8RowsSDOT(&q.codes[0], ids, base, last, stride, n, q.bias, out)
 	}
