@@ -45,6 +45,9 @@ const (
 	deviations = 6.0
 	checkAt    = 5.0
 
+	// usualLost is what hardly any code loses more than, in what rounding loses on average.
+	usualLost = 1.1
+
 	codesSeed = 0x6C69676874726167
 
 	normSlack  = 1e-3
@@ -126,6 +129,7 @@ type coding struct {
 	// The score of a slot is at most step*product + perLost*lost + rest.
 	step, perLost, rest float64
 	lost                float64 // the most that a code in question loses
+	usual               float64 // what few codes lose more than
 	own, rounding, dim  float64 // what the query's code loses, and what is not lost by codes
 
 	off    bool // not to be used in this scan
@@ -189,6 +193,7 @@ func (c *scratch) prepare(t *table, q []float32) {
 	e.step = float64(unit) / float64(simd.UnitScale(len(q)))
 	e.perLost = (normMost + lost) * (1 + 4*roundOff)
 	e.own, e.dim = lost, dim
+	e.usual = usualLost * math.Sqrt(dim/12) / float64(simd.UnitScale(len(q)))
 	e.rounding = normMost*normMost*(1.01*dim*roundOff+2.01*turnError) + boundError
 	e.rest = normMost*lost + e.rounding
 }
@@ -222,11 +227,9 @@ func (e *coding) needed(least float32) int32 {
 	return int32(max(math.MinInt32, min(math.MaxInt32, product)))
 }
 
-// neededOf is needed for a slot.
-func (e *coding) neededOf(t *table, slot uint32, least float32) int32 {
-	m, at := t.at(slot)
-	e.lose(m, at, 1)
-	return e.needed(least)
+// lostNear returns the most that a code of the block of a slot loses, given its chunk.
+func lostNear(m *meta, slot uint32) float64 {
+	return float64(math.Float32frombits(m.lost[slot&chunkMask/scanBlock].Load()))
 }
 
 // lose sets e.lost to the most that n codes from place at of a chunk on lose.

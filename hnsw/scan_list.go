@@ -80,13 +80,16 @@ func (c *scratch) beginList(t *table, q []float32, n int, sure bool) {
 	}
 }
 
-// addLot does so for at most lotSlots slots.
+// addLot does so for at most lotSlots slots, which it may move.
 func (c *scratch) addLot(t *table, q []float32, slots []uint32, ordered bool, f *filter, b *best) {
 	l := c.lot
-	ids := l.ids[:0]
-	for _, slot := range slots {
-		if slot < f.limit && !(f.dead && t.dead(slot)) {
-			ids = append(ids, slot)
+	ids := slots
+	if f.dead || !ordered || len(slots) > 0 && slots[len(slots)-1] >= f.limit {
+		ids = l.ids[:0]
+		for _, slot := range slots {
+			if slot < f.limit && !(f.dead && t.dead(slot)) {
+				ids = append(ids, slot)
+			}
 		}
 	}
 	if c.coding.off || !b.full && b.k > sortedInsertLimit {
@@ -158,33 +161,46 @@ func (c *scratch) seed(t *table, q []float32, ids []uint32, products []int32, f 
 // products in c.near.
 func (c *scratch) hopefulOf(t *table, ids []uint32, products []int32, least float32) []uint32 {
 	e := &c.coding
+	lost := e.lost
 	e.lost = c.mostLost(t, ids)
-	most, need := e.lost, e.needed(least)
-	kept := c.ids[:0]
-	for i, p := range products {
-		if p < need {
-			continue
+	places := c.ids[:len(ids)]
+	places = places[:simd.Above(products, e.needed(least), places)]
+	// Some blocks have codes that lose much. Others are not to pay for it: they have one bound, for to make one takes
+	// longer than to look whether it holds.
+	e.lost = e.usual
+	usual := e.needed(least)
+	kept := 0
+	for i, at := range places {
+		id, p := ids[at], products[i]
+		need := usual
+		m, _ := t.at(id)
+		if lost := lostNear(m, id); lost > e.usual {
+			e.lost = lost
+			need = e.needed(least)
 		}
-		if id := ids[i]; p >= e.neededOf(t, id, least) {
-			c.near[len(kept)] = p
-			kept = append(kept, id)
+		places[kept], c.near[kept] = id, p
+		if p >= need {
+			kept++
 		}
 	}
-	e.lost = most
-	return kept
+	e.lost = lost
+	return places[:kept]
 }
 
-// mostLost returns the most that a code of the listed slots loses.
+// mostLost returns the most that a code loses in the chunks of the listed slots: their blocks have a cache line in
+// each, which is sooner looked through than their own are found.
 func (c *scratch) mostLost(t *table, ids []uint32) float64 {
-	block, most := uint32(math.MaxUint32), uint32(0) // numbers without a sign are ordered as their bits
+	e := &c.coding
+	chunk, lost := uint32(math.MaxUint32), 0.0
 	for _, id := range ids {
-		if id/scanBlock != block {
-			block = id / scanBlock
-			m, at := t.at(id)
-			most = max(most, m.lost[at/scanBlock].Load())
+		if id>>chunkShift != chunk {
+			chunk = id >> chunkShift
+			m, _ := t.at(id)
+			e.lose(m, 0, chunkSlots)
+			lost = max(lost, e.lost)
 		}
 	}
-	return float64(math.Float32frombits(most))
+	return lost
 }
 
 // scoreAll is score for as many slots as there are.

@@ -63,12 +63,17 @@ func (c *scratch) sift(t *table, first, n uint32, f *filter, b *best) {
 	least := s.atLeast(e, b)
 	ids := c.ids[:n]
 	ids = ids[:simd.ScanRange8(&c.code, &t.codes, first, int(n), to32(least-e.slack()), ids, c.near)]
-	block, slack := uint32(math.MaxUint32), int64(0)
+	// Few codes lose much: not all that are looked at in one go are to pay for it.
+	e.lost = e.usual
+	usual := e.slack()
+	block, slack := uint32(math.MaxUint32), usual
 	for i, id := range ids {
-		if id/scanBlock != block { // few codes lose much: not all that are looked at in one go are to pay for it
-			block = id / scanBlock
-			e.lose(m, id&chunkMask, 1)
-			slack = e.slack()
+		if id/scanBlock != block {
+			block, slack = id/scanBlock, usual
+			if lost := lostNear(m, id); lost > e.usual {
+				e.lost = lost
+				slack = e.slack()
+			}
 		}
 		product := int64(c.near[i])
 		if product+slack < least || !f.ok(id) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/lightctl/lightrag/hnsw/simd"
 )
 
@@ -57,6 +58,8 @@ func TestAScanGoesByWhatTheCodesOfEachBlockLose(t *testing.T) {
 	needsCodes(t, g)
 	appendAll(t, g, rows)
 	tab, q, turned, row := g.table.Load(), make([]float32, dim), make([]float32, dim), make([]float32, dim)
+	all := roaring.New()
+	all.AddRange(0, n)
 	for i, v := range rows[:20] {
 		if err := Normalize(q, v); err != nil {
 			t.Fatal(err)
@@ -72,8 +75,10 @@ func TestAScanGoesByWhatTheCodesOfEachBlockLose(t *testing.T) {
 			simd.Quantise(tab.codes.Row(h.Slot), row, simd.UnitScale(dim))
 			m.lost[at/scanBlock].Store(math.Float32bits(off + 0.02))
 		}
-		if got, err := g.Search(v, k, SearchOptions{Exact: true}, nil); err != nil || !slices.Equal(got, want) {
-			t.Fatalf("query %d: %v (%v), want %v", i, got, err, want)
+		for _, allow := range []*roaring.Bitmap{nil, all} { // in order, and by a list
+			if got, err := g.Search(v, k, SearchOptions{Exact: true, Allow: allow}, nil); err != nil || !slices.Equal(got, want) {
+				t.Fatalf("query %d: %v (%v), want %v", i, got, err, want)
+			}
 		}
 		for _, h := range want {
 			m, at := tab.at(h.Slot)

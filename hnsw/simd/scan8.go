@@ -19,6 +19,13 @@ func ScanRange8(q *Query8, m *Matrix8, first uint32, n int, least int32, ids []u
 
 const scanRows = 1024
 
+// Above keeps what is large of products: it moves those that are at least least to the front, in order, writes to
+// places where each was, and returns how many there are. places has room for all; what both have beyond the result is
+// lost.
+func Above(products []int32, least int32, places []uint32) int {
+	return above(products, least, 0, places[:len(products)])
+}
+
 // aboveGo moves those of the products that are at least least to the front and returns how many. Their places, counted
 // from first, go to ids.
 func aboveGo(products []int32, least int32, first uint32, ids []uint32) int {

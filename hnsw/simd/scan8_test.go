@@ -55,6 +55,38 @@ func TestScanRange8KeepsWhatDotRange8FindsLarge(t *testing.T) {
 	})
 }
 
+func TestAboveKeepsWhatIsLarge(t *testing.T) {
+	eachTier(t, func(t *testing.T) {
+		r := newRand(t)
+		for _, n := range []int{0, 1, 7, 8, 9, 15, 16, 17, 31, 32, 33, 512} {
+			all := make([]int32, n)
+			for i := range all {
+				all[i] = int32(r.IntN(20)) - 10
+			}
+			for _, least := range []int32{math.MinInt32, -10, 0, 9, 10, math.MaxInt32} {
+				products, places := guarded[int32](t, n+1, true), guarded[uint32](t, n+1, true)
+				copy(products, all)
+				products[n], places[n] = sentinel, 12345
+				kept := Above(products[:n], least, places)
+				var want []int32
+				for i, p := range all {
+					if p < least {
+						continue
+					}
+					if at := len(want); at >= kept || places[at] != uint32(i) || products[at] != p {
+						t.Fatalf("%d products, least %d: product %d at %d is not hit %d of %d", n, least, p, i, at, kept)
+					}
+					want = append(want, p)
+				}
+				if kept != len(want) || products[n] != sentinel || places[n] != 12345 {
+					t.Fatalf("%d products, least %d: %d hits, want %d; behind them %d, %d", n, least, kept, len(want), products[n], places[n])
+				}
+			}
+		}
+		mustPanic(t, "places", func() { Above(make([]int32, 9), 0, make([]uint32, 8)) })
+	})
+}
+
 func TestScanRange8RefusesWhatIsNotThere(t *testing.T) {
 	eachTier(t, func(t *testing.T) {
 		m := guardedMatrix8(t, newRand(t), 100, 16, true)
