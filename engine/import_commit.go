@@ -50,6 +50,15 @@ func (db *DB) importDocument(ctx context.Context, n graphstore.NewDocument, gath
 	}
 }
 
+// importStep reports how far an import is.
+func (db *DB) importStep(p Progress) {
+	if f := db.opts.Progress; f != nil {
+		db.progress.Lock() // runs of other calls report too
+		defer db.progress.Unlock()
+		f(p)
+	}
+}
+
 func (db *DB) commitImported(ctx context.Context, doc format.DocID, gather gatherFunc) error {
 	view, err := db.store.View()
 	if err != nil {

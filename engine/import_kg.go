@@ -76,10 +76,16 @@ func (db *DB) importKG(ctx context.Context, r io.Reader, o KGImport) (_ *ImportR
 	if err := im.group(); err != nil {
 		return nil, err
 	}
+	now := Progress{Documents: len(im.labels)}
+	for i := range im.labels {
+		now.Chunks += len(im.labels[i].chunks)
+	}
 	for i := range im.labels {
 		if err := im.commit(&im.labels[i]); err != nil {
 			return im.rep, err
 		}
+		now.DocumentsDone, now.ChunksDone = i+1, now.ChunksDone+len(im.labels[i].chunks)
+		db.importStep(now)
 	}
 	if _, _, err := db.refresh(ctx); err != nil {
 		if fatal(ctx, err) && !errors.Is(err, llm.ErrAuth) {

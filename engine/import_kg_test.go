@@ -85,6 +85,23 @@ func TestImportKG(t *testing.T) {
 	}
 }
 
+func TestKGReportsProgress(t *testing.T) {
+	var got []Progress
+	o := testOptions(&fakeModel{})
+	o.Progress = func(p Progress) { got = append(got, p) }
+	db := opened(t, "store", o)
+	for range 2 { // what is there already is done too
+		got = nil
+		importKG(t, db, handMade)
+		if len(got) != 3 || got[0].Documents != 3 || got[0].Chunks != 4 || got[0].DocumentsDone != 1 {
+			t.Fatalf("%+v", got)
+		}
+		if last := got[2]; last.DocumentsDone != 3 || last.ChunksDone != 4 {
+			t.Errorf("%+v", last)
+		}
+	}
+}
+
 func TestKGJoinsWhatDocumentsSay(t *testing.T) {
 	db := opened(t, "store", testOptions(&fakeModel{}))
 	inserted(t, db, Document{ID: "doc", Text: "@e|Ada|Person|She lived in London."})

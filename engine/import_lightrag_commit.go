@@ -155,14 +155,10 @@ func (im *lightragImport) commit(d *importDoc, n graphstore.NewDocument) error {
 }
 
 func (im *lightragImport) step() {
-	if f := im.db.opts.Progress; f != nil {
-		im.db.progress.Lock()
-		defer im.db.progress.Unlock()
-		f(Progress{
-			Documents: len(im.docs), DocumentsDone: im.rep.Documents + im.rep.Unchanged,
-			Chunks: len(im.chunks), ChunksDone: im.rep.Chunks,
-		})
-	}
+	im.db.importStep(Progress{
+		Documents: len(im.docs), DocumentsDone: im.rep.Documents + im.rep.Unchanged,
+		Chunks: len(im.chunks), ChunksDone: im.rep.Chunks,
+	})
 }
 
 // contribution gathers what the chunks' answers and the graph's rows say.

@@ -125,7 +125,7 @@ type Storage struct {
 	SealBytes     int64         // buffered vectors that make a segment; 0 = 16 MiB
 }
 
-// Progress is a snapshot of a running Insert, Resume or Retry.
+// Progress is a snapshot of a running Insert, Resume, Retry or import.
 type Progress struct {
 	Documents, DocumentsDone int       // of the call, and of those taken up from earlier ones
 	Chunks, ChunksDone       int       // of the documents that are cut so far

@@ -267,6 +267,9 @@ func (a *app) docsRetry(cmd *cobra.Command, ids []string) error {
 	started := time.Now()
 	rep, err := db.Retry(ctx, ids...)
 	p.stop()
+	if err == nil {
+		err = a.waitLinked(ctx, db.DB)
+	}
 	if cerr := db.Close(); err == nil {
 		err = cerr
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"time"
 
@@ -39,10 +40,32 @@ func (a *app) importKG(cmd *cobra.Command, f *importFlags, file string) error {
 	}
 	defer in.Close()
 	fresh := a.noStore()
+	p := a.newProgress()
+	defer p.stop()
+	opts.Progress = p.update
 	db, err := a.openModels(cmd.Context(), opts)
 	if err != nil {
 		return err
 	}
 	rep, err := db.ImportKG(cmd.Context(), in, engine.KGImport{Name: file})
-	return a.endImport(cmd.Context(), db, file, rep, err, started, fresh)
+	p.stop()
+	return a.endImport(cmd.Context(), &ending{db: db, object: file, started: started, fresh: fresh, print: a.printKG}, rep, err)
+}
+
+// printKG reports the import of a graph made by hand. Such a graph brings
+// neither vectors nor answers: what it needs is made by the models at once.
+func (a *app) printKG(r *importReport) error {
+	if err := a.printIssues(r); err != nil {
+		return err
+	}
+	if err := a.printImported(r); err != nil {
+		return err
+	}
+	if err := a.printStore(&r.Store); err != nil {
+		return err
+	}
+	if r.Stale > 0 {
+		a.note("%s or summaries are still to be made; the next `index` or `docs retry` makes them", plural(r.Stale, "vector"))
+	}
+	return a.dim(fmt.Sprintf("%.1f s", r.Seconds))
 }

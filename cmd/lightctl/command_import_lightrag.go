@@ -98,7 +98,9 @@ func (a *app) importLightRAG(cmd *cobra.Command, f *importFlags, o engine.LightR
 			}
 		}
 	}
-	return a.endImport(cmd.Context(), db, dir, rep, err, started, fresh)
+	return a.endImport(cmd.Context(), &ending{db: db, object: dir, started: started, fresh: fresh, print: func(r *importReport) error {
+		return a.printLightRAG(r, f.refresh)
+	}}, rep, err)
 }
 
 // noStore reports whether there is nothing yet where the store is to be.
@@ -107,34 +109,43 @@ func (a *app) noStore() bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
+// ending is what an import is ended with.
+type ending struct {
+	db      *store
+	object  string // that is imported
+	started time.Time
+	fresh   bool // this run has made the store
+	print   func(*importReport) error
+}
+
 // endImport prints the report of an import and closes the store. A store that
 // this run has made, and of which nothing came because the source cannot be
 // used, is taken away again.
-func (a *app) endImport(ctx context.Context, db *store, object string, rep *engine.ImportReport, err error, started time.Time, fresh bool) error {
+func (a *app) endImport(ctx context.Context, e *ending, rep *engine.ImportReport, err error) error {
 	if err == nil {
-		err = a.waitLinked(ctx, db.DB)
+		err = a.waitLinked(ctx, e.db.DB)
 	}
 	out := newImportReport(rep)
-	v := db.View()
+	v := e.db.View()
 	out.Store = v.Counts()
 	v.Close()
-	if s, serr := db.Stats(); serr == nil {
+	if s, serr := e.db.Stats(); serr == nil {
 		out.Stale = int(s.Stale)
 	}
-	if cerr := db.Close(); err == nil {
+	if cerr := e.db.Close(); err == nil {
 		err = cerr
 	}
 	if err != nil {
-		if fresh && out.Store.Documents == 0 && (errors.Is(err, engine.ErrNotFound) || errors.Is(err, engine.ErrInvalid)) {
+		if e.fresh && out.Store.Documents == 0 && (errors.Is(err, engine.ErrNotFound) || errors.Is(err, engine.ErrInvalid)) {
 			err = errors.Join(err, os.RemoveAll(a.db))
 		}
-		return about(object, err)
+		return about(e.object, err)
 	}
-	out.Seconds = seconds(time.Since(started))
+	out.Seconds = seconds(time.Since(e.started))
 	if a.json {
 		return writeJSON(a.out, out)
 	}
-	return a.printImport(out)
+	return e.print(out)
 }
 
 // importReport is what the imports print with --json.
@@ -203,24 +214,41 @@ func newImportReport(r *engine.ImportReport) *importReport {
 	return out
 }
 
-func (a *app) printImport(r *importReport) error {
-	if len(r.Issues) > 0 {
-		t := a.table()
-		t.row("COUNT", "ISSUE", "FIRST")
-		for _, i := range r.Issues {
-			first := ""
-			if len(i.Examples) > 0 {
-				e := i.Examples[0]
-				first = strings.TrimSpace(strings.Join(clean([]string{e.Key, e.Detail}), ": "))
-			}
-			t.row(i.Count, i.Kind, shorten(first, 60))
+// printIssues lists what was not as it should be.
+func (a *app) printIssues(r *importReport) error {
+	if len(r.Issues) == 0 {
+		return nil
+	}
+	t := a.table()
+	t.row("COUNT", "ISSUE", "FIRST")
+	for _, i := range r.Issues {
+		first := ""
+		if len(i.Examples) > 0 {
+			e := i.Examples[0]
+			first = strings.TrimSpace(strings.Join(clean([]string{e.Key, e.Detail}), ": "))
 		}
-		if err := t.flush(); err != nil {
-			return err
-		}
-		if err := a.dim("--json lists more of each, and says what they mean"); err != nil {
-			return err
-		}
+		t.row(i.Count, i.Kind, shorten(first, 60))
+	}
+	if err := t.flush(); err != nil {
+		return err
+	}
+	return a.dim("--json lists more of each, and says what they mean")
+}
+
+// printImported says how much was imported.
+func (a *app) printImported(r *importReport) error {
+	line := plural(r.Documents, "document")
+	if r.Unchanged > 0 {
+		line += fmt.Sprintf(" (%d unchanged)", r.Unchanged)
+	}
+	return a.say("%s, %s, %s, %s\n", line, plural(r.Chunks, "chunk"), plural(r.Entities, "entity"), plural(r.Relations, "relation"))
+}
+
+// printLightRAG reports the import of a working directory; refreshed says that
+// the models were to make what it lacks.
+func (a *app) printLightRAG(r *importReport, refreshed bool) error {
+	if err := a.printIssues(r); err != nil {
+		return err
 	}
 	if r.Unquoted {
 		a.note("the graph wraps names in literal quotes, as old versions did; they were taken off (--keep-quotes leaves them)")
@@ -230,11 +258,7 @@ func (a *app) printImport(r *importReport) error {
 			a.note("the directory's vectors were not kept (%s): --embed-model NAME --embed-dim N, at the creation of a store, keeps them", i.Examples[0].Detail)
 		}
 	}
-	line := plural(r.Documents, "document")
-	if r.Unchanged > 0 {
-		line += fmt.Sprintf(" (%d unchanged)", r.Unchanged)
-	}
-	if err := a.say("%s, %s, %s, %s\n", line, plural(r.Chunks, "chunk"), plural(r.Entities, "entity"), plural(r.Relations, "relation")); err != nil {
+	if err := a.printImported(r); err != nil {
 		return err
 	}
 	if err := a.say("%s for %s; %d fragments from rows; %s (%d of another text), %d without\n", plural(r.Answers, "cached answer"),
@@ -244,7 +268,11 @@ func (a *app) printImport(r *importReport) error {
 	if r.Stale > 0 {
 		a.note("%s or summaries are still to be made; --refresh, or the next `index`, makes them", plural(r.Stale, "vector"))
 	}
-	return a.dim(fmt.Sprintf("no model was asked by the import, %.1f s", r.Seconds))
+	took := fmt.Sprintf("%.1f s", r.Seconds)
+	if !refreshed {
+		took = "no model was asked by the import, " + took
+	}
+	return a.dim(took)
 }
 
 func shorten(s string, n int) string {

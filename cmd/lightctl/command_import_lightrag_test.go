@@ -49,6 +49,9 @@ func TestImportLightRAG(t *testing.T) {
 		t.Errorf("issues: %v", kinds)
 	}
 	golden(t, "import_lightrag.txt", b.ok("import", "lightrag", dir).out)
+	if r := b.ok("import", "lightrag", dir, "--refresh"); strings.Contains(r.out, "no model was asked") {
+		t.Errorf("the models were asked for what was missing:\n%s", r.out)
+	}
 	r := b.ok("query", "--mode", "local", "--ll", "Ada Lovelace", "--context-only", "Ada?")
 	if !strings.Contains(r.out, "She wrote notes on it.") || !strings.Contains(r.out, "notes.txt") {
 		t.Error(r.out)
@@ -107,6 +110,15 @@ func TestImportKG(t *testing.T) {
 	}
 	if r := b.ok("docs", "list"); !strings.Contains(r.out, "graph.json#notes") {
 		t.Error(r.out)
+	}
+	for db, want := range map[string]string{
+		"store": "0 documents (1 unchanged), 0 chunks, 1 entity, 1 relation\nthe store holds 1 document, 1 chunk, 2 entities, 1 relation\n",
+		"new":   "1 document, 1 chunk, 1 entity, 1 relation\nthe store holds 1 document, 1 chunk, 2 entities, 1 relation\n",
+	} {
+		r := b.ok("import", "kg", "graph.json", "--db", db)
+		if last, found := strings.CutPrefix(r.out, want); !found || strings.Count(last, "\n") != 1 || !strings.HasSuffix(last, " s\n") {
+			t.Errorf("%s:\n%swant\n%s", db, r.out, want)
+		}
 	}
 	b.exits(exitNotFound, "import", "kg", "no.json")
 	b.file("bad.json", `{"entities": [{"entity_name": "A"}, {}]}`)

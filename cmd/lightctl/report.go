@@ -239,9 +239,7 @@ func (a *app) printReport(r *indexReport) error {
 		}
 	}
 	if s := r.Store; s != nil {
-		err := a.say("the store holds %s, %s, %s, %s\n", plural(s.Documents, "document"), plural(s.Chunks, "chunk"),
-			plural(s.Entities, "entity"), plural(s.Relations, "relation"))
-		if err != nil {
+		if err := a.printStore(s); err != nil {
 			return err
 		}
 	}
@@ -252,6 +250,12 @@ func (a *app) printReport(r *indexReport) error {
 	}
 	return a.dim(fmt.Sprintf("%s (%d more from the cache), %d + %d tokens, %.1f s",
 		plural(r.LLM.Calls, "model call"), r.LLM.Cached, r.LLM.PromptTokens, r.LLM.CompletionTokens, r.Seconds))
+}
+
+// printStore says what the store holds now.
+func (a *app) printStore(s *engine.Counts) error {
+	return a.say("the store holds %s, %s, %s, %s\n", plural(s.Documents, "document"), plural(s.Chunks, "chunk"),
+		plural(s.Entities, "entity"), plural(s.Relations, "relation"))
 }
 
 func (a *app) printSkipped(skips []skipped) error {
