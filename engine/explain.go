@@ -34,6 +34,7 @@ const (
 	KeywordsGiven    = "given"
 	KeywordsCached   = "cache"
 	KeywordsModel    = "model"
+	KeywordsRules    = "rules"    // the offline pair, which stands for a model
 	KeywordsLexical  = "lexical"  // the store's postings
 	KeywordsQuestion = "question" // none were found: the question stands for them
 	KeywordsNone     = "none"

@@ -77,9 +77,12 @@ func (db *DB) keywords(ctx context.Context, q *Query, r *Result) error {
 		return err
 	}
 	r.HighLevel, r.LowLevel, _ = llm.ParseKeywords(a.text)
-	if a.cached {
+	switch {
+	case a.cached:
 		r.keywordsFrom(KeywordsCached)
-	} else {
+	case offlineName(db.opts.Completer.Model()):
+		r.keywordsFrom(KeywordsRules)
+	default:
 		r.keywordsFrom(KeywordsModel)
 	}
 	r.noKeywords(q)

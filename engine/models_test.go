@@ -40,8 +40,8 @@ func TestModelsOfAStore(t *testing.T) {
 	if !strings.Contains(html.String(), `"models":"`+made+`"`) {
 		t.Error("the page does not say who made it")
 	}
-	r, err := db.Query(ctx, Query{Text: "Who paid for the telescope?"})
-	if err != nil || r.Models.String() != made+", answers by rules (offline-2)" || !r.Models.Offline() {
+	r, err := db.Query(ctx, Query{Text: "Who paid for the telescope?", Explain: true})
+	if err != nil || r.Explain.Keywords != KeywordsRules || r.Models.String() != made+", answers by rules (offline-2)" || !r.Models.Offline() {
 		t.Errorf("%v: %v", err, r.Models)
 	}
 	if err := db.Close(); err != nil {

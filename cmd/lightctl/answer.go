@@ -205,12 +205,20 @@ func (p *answerPrinter) finish(r *engine.Result, f *queryFlags) error {
 			return err
 		}
 	}
-	if r.Models.Offline() {
-		if err := a.dim(r.Models.String()); err != nil {
+	answered := !f.q.ContextOnly && !f.q.PromptOnly && (r.Found || r.Mode == engine.Bypass)
+	made := r.Models
+	if !answered {
+		made.Answer = ""
+	}
+	if r.Mode == engine.Bypass { // neither graph nor vectors had a part in it
+		made.Extraction, made.Embedder = nil, ""
+	}
+	if made.Offline() {
+		if err := a.dim(made.String()); err != nil {
 			return err
 		}
 	}
-	return a.dim(timingsLine(r))
+	return a.dim(timingsLine(r, answered))
 }
 
 var citation = regexp.MustCompile(`\[(\d+)\]`)
@@ -246,10 +254,18 @@ func (a *app) printReferences(r *engine.Result) error {
 	return nil
 }
 
-func timingsLine(r *engine.Result) string {
+// timingsLine says how long the stages took that the question went through.
+func timingsLine(r *engine.Result, answered bool) string {
 	t := &r.Timings
-	line := fmt.Sprintf("%s: keywords %s, embed %s, search %s, expand %s, context %s, answer %s, total %s",
-		r.Mode, micro(t.Keywords), micro(t.Embed), micro(t.Search), micro(t.Expand), micro(t.Context), micro(t.Answer), micro(t.Total))
+	line := string(r.Mode) + ":"
+	if r.Mode != engine.Bypass {
+		line += fmt.Sprintf(" keywords %s, embed %s, search %s, expand %s, context %s,",
+			micro(t.Keywords), micro(t.Embed), micro(t.Search), micro(t.Expand), micro(t.Context))
+	}
+	if answered {
+		line += fmt.Sprintf(" answer %s,", micro(t.Answer))
+	}
+	line += " total " + micro(t.Total)
 	if u := r.Usage; u.PromptTokens+u.CompletionTokens > 0 {
 		line += fmt.Sprintf("; %s, %d + %d tokens", plural(u.Calls, "call"), u.PromptTokens, u.CompletionTokens)
 	}

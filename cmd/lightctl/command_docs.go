@@ -170,7 +170,7 @@ func (a *app) docsShow(id string) error {
 		t.row("error", d.Error)
 	}
 	if d.Usage.Calls > 0 {
-		t.row("model calls", usageText(d.Usage))
+		t.row("spent", usageText(d.Usage)) // as in stats; calls of rules count too
 	}
 	for _, k := range slices.Sorted(maps.Keys(d.Metadata)) {
 		t.row(k, d.Metadata[k])

@@ -46,6 +46,39 @@ func TestQueryForPeople(t *testing.T) {
 	}
 }
 
+// What was not done is neither timed nor given a maker.
+func TestLastLinesOfAQuery(t *testing.T) {
+	b := newBench(t)
+	b.stdin = adaText
+	if r := b.ok("index", "-"); !strings.Contains(r.out, "\nno language model was asked, ") || strings.Contains(r.out, "call") {
+		t.Errorf("index:\n%s", r.out)
+	}
+	const graph = "graph by rules (offline-2), vectors by "
+	for _, c := range []struct {
+		args     []string
+		made     string
+		answered bool
+	}{
+		{[]string{"What did Ada Lovelace write?"}, graph, true},
+		{[]string{"What did Ada Lovelace write?", "--context-only"}, graph, false},
+		{[]string{"zyx"}, graph, false},
+		{[]string{"zyx", "--prompt-only"}, graph, false},
+		{[]string{"Hello?", "--mode", "bypass"}, "answers by rules (offline-2)", true},
+	} {
+		lines := strings.Split(strings.TrimSpace(b.ok(append([]string{"query"}, c.args...)...).out), "\n")
+		made, times := lines[len(lines)-2], lines[len(lines)-1]
+		if !strings.HasPrefix(made, c.made) || strings.Contains(made, "answers by rules (offline-2)") != c.answered {
+			t.Errorf("%q: %s", c.args, made)
+		}
+		if strings.Contains(times, " answer ") != c.answered || !strings.Contains(times, " total ") || strings.Contains(times, "search") == strings.HasPrefix(times, "bypass") {
+			t.Errorf("%q: %s", c.args, times)
+		}
+	}
+	if r := b.ok("query", "What did Ada Lovelace write?", "--explain"); !strings.Contains(r.out, "keywords from:       rules\n") {
+		t.Error(r.out)
+	}
+}
+
 func TestQueryFlagsReachTheEngine(t *testing.T) {
 	b, srv, flags := asked(t)
 	ask := func(args ...string) queryJSON {

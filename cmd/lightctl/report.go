@@ -248,6 +248,9 @@ func (a *app) printReport(r *indexReport) error {
 			return err
 		}
 	}
+	if a.endpoints.llmURL == "" { // calls of rules cost nothing
+		return a.dim(fmt.Sprintf("no language model was asked, %.1f s", r.Seconds))
+	}
 	return a.dim(fmt.Sprintf("%s (%d more from the cache), %d + %d tokens, %.1f s",
 		plural(r.LLM.Calls, "model call"), r.LLM.Cached, r.LLM.PromptTokens, r.LLM.CompletionTokens, r.Seconds))
 }
