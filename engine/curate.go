@@ -166,7 +166,7 @@ func (db *DB) DeleteEntities(ctx context.Context, names ...string) (*CurationRep
 // DeleteRelations removes relations, each given by its ends in any order, like
 // DeleteEntities does; the ends stay.
 func (db *DB) DeleteRelations(ctx context.Context, pairs ...[2]string) (*CurationReport, error) {
-	return db.curate(ctx, "delete", fmt.Sprintf("%d relations", len(pairs)), func(n *namer) graphstore.Curation {
+	return db.curate(ctx, "delete", plural(uint64(len(pairs)), "relation", "relations"), func(n *namer) graphstore.Curation {
 		op := graphstore.DeleteRelations{}
 		for _, p := range pairs {
 			op.Pairs = append(op.Pairs, [2]string{n.known(p[0]), n.known(p[1])})

@@ -38,7 +38,7 @@ func (r *run) retry(ids []string) error {
 	}
 	for _, id := range ids {
 		if !found[id] {
-			return fmt.Errorf("lightrag: retry document %q: %w", id, ErrNotFound)
+			return fmt.Errorf("document %q: %w", id, ErrNotFound)
 		}
 	}
 	for _, id := range failed {

@@ -62,7 +62,7 @@ func newScope(view *graphstore.View, documents, types []string) (*scope, error) 
 		return nil, err
 	}
 	if i := slices.Index(docs, 0); i >= 0 {
-		return nil, fmt.Errorf("%w: document %q of the filter", ErrNotFound, documents[i])
+		return nil, fmt.Errorf("document %q of the filter: %w", documents[i], ErrNotFound)
 	}
 	slices.Sort(docs)
 	s.docs = slices.Compact(docs)

@@ -55,6 +55,38 @@ func TestSuggestions(t *testing.T) {
 	}
 }
 
+// Whatever looks a name up offers those that may be meant.
+func TestNamesThatAreNotThere(t *testing.T) {
+	b, _, _ := asked(t)
+	for want, args := range map[string][]string{
+		`delete entities "Ada Lovelace, ada lovelace": entity "ada lovelace": not found; did you mean "Ada Lovelace"?`: {"entity", "delete", "Ada Lovelace", "ada lovelace"},
+		`edit entity "lovelace": entity "lovelace": not found; did you mean "Ada Lovelace"?`:                           {"entity", "edit", "lovelace", "--type", "x"},
+		`rename entity "lovelace": entity "lovelace": not found; did you mean "Ada Lovelace"?`:                         {"entity", "rename", "lovelace", "Ada"},
+		`merge into "Ada": entity "lovelace": not found; did you mean "Ada Lovelace"?`:                                 {"entity", "merge", "London", "lovelace", "Ada"},
+		`entity "LONDON": not found; did you mean "London"?`:                                                           {"graph", "neighbors", "LONDON"},
+		`create relation of "London" and "engine": entity "engine": not found; did you mean "Analytical Engine"?`:      {"relation", "create", "London", "engine"},
+		`edit relation of "babbage" and "London": entity "babbage": not found; did you mean "Charles Babbage"?`:        {"relation", "edit", "babbage", "London", "--weight", "2"},
+		`delete 1 relation: entity "babbage": not found; did you mean "Charles Babbage"?`:                              {"relation", "delete", "London", "babbage"},
+		`delete 1 relation: relation of "London" and "Ada Lovelace": not found`:                                        {"relation", "delete", "London", "Ada Lovelace"},
+		`delete entities "nope": entity "nope": not found`:                                                             {"entity", "delete", "nope"},
+		`document "NOTES": not found; did you mean "notes"?`:                                                           {"docs", "show", "NOTES"},
+		`retry: document "./notes": not found; did you mean "notes"?`:                                                  {"docs", "retry", "engine", "./notes"},
+		`query: document "/somewhere/notes" of the filter: not found; did you mean "notes"?`:                           {"query", "x", "--doc", "/somewhere/notes"},
+	} {
+		r := b.exits(exitNotFound, args...)
+		if got := lastLine(r.err); got != "lightctl: "+want {
+			t.Errorf("%q:\ngot  %s\nwant lightctl: %s", args, got, want)
+		}
+	}
+	if r := b.exits(exitNotFound, "docs", "delete", "note", "nope"); r.out != "not found: note; did you mean \"notes\"?\nnot found: nope\n" {
+		t.Error(r.out)
+	}
+	list := b.file("reviewed.json", `[{"target":"London","members":[{"name":"ada"}]}]`)
+	if r := b.exits(exitNotFound, "entity", "merge", "--from", list); !strings.Contains(r.out, `did you mean "Ada Lovelace"?`) {
+		t.Error(r.out)
+	}
+}
+
 func TestHelp(t *testing.T) {
 	b := newBench(t)
 	golden(t, "help.txt", b.ok("--help").out)

@@ -42,13 +42,14 @@ type removedRow struct {
 	Status string `json:"status"` // deleted, undone
 }
 
-// curate runs one change of the graph.
-func (a *app) curate(ctx context.Context, object string, fn func(db *engine.DB) (*engine.CurationReport, error)) (*engine.CurationReport, error) {
+// curate runs one change of the graph, which needs the entities of names.
+func (a *app) curate(ctx context.Context, object string, names []string, fn func(db *engine.DB) (*engine.CurationReport, error)) (*engine.CurationReport, error) {
 	db, err := a.openModels(ctx, engine.Options{MustExist: true})
 	if err != nil {
 		return nil, err
 	}
 	rep, err := fn(db.DB)
+	err = suggestEntities(db.DB, names, err)
 	if cerr := db.Close(); err == nil {
 		err = cerr
 	}
@@ -65,21 +66,22 @@ func (a *app) curate(ctx context.Context, object string, fn func(db *engine.DB) 
 }
 
 // change runs one change and prints the record that it has made.
-func (a *app) change(ctx context.Context, object string, fn func(db *engine.DB) (*engine.CurationReport, error)) error {
-	rep, err := a.curate(ctx, object, fn)
+func (a *app) change(ctx context.Context, object string, names []string, fn func(db *engine.DB) (*engine.CurationReport, error)) error {
+	rep, err := a.curate(ctx, object, names, fn)
 	if err != nil {
 		return err
 	}
 	return a.showChange(rep)
 }
 
-// remove runs one change that takes something away, and says of what.
-func (a *app) remove(ctx context.Context, object, status string, names []string, fn func(db *engine.DB) (*engine.CurationReport, error)) error {
-	rep, err := a.curate(ctx, object, fn)
+// remove runs one change that takes gone away, and says so; names are the
+// entities that it needs.
+func (a *app) remove(ctx context.Context, gone []string, status string, names []string, fn func(db *engine.DB) (*engine.CurationReport, error)) error {
+	rep, err := a.curate(ctx, strings.Join(gone, ", "), names, fn)
 	if err != nil {
 		return err
 	}
-	return a.showRemoved(rep, status, names...)
+	return a.showRemoved(rep, status, gone...)
 }
 
 func changeOf(rep *engine.CurationReport) changeJSON {
@@ -141,7 +143,7 @@ func (a *app) undoCommand() *cobra.Command {
 			if err != nil {
 				return usagef("%q is not the number of a change; see lightctl entity changes", args[0])
 			}
-			return a.remove(cmd.Context(), args[0], "undone", []string{args[0]}, func(db *engine.DB) (*engine.CurationReport, error) {
+			return a.remove(cmd.Context(), args, "undone", nil, func(db *engine.DB) (*engine.CurationReport, error) {
 				return db.Undo(cmd.Context(), uint32(id))
 			})
 		},

@@ -141,7 +141,7 @@ func (a *app) docsShow(id string) error {
 	defer db.Close()
 	d, chunks, err := db.Document(id)
 	if err != nil {
-		return about(id, err)
+		return about(id, suggestDocuments(db, []string{id}, err))
 	}
 	if a.json {
 		row := newDocumentJSON(d)
@@ -198,6 +198,13 @@ func (a *app) docsDelete(cmd *cobra.Command, o engine.DeleteOptions, ids []strin
 		return err
 	}
 	rep, err := db.Delete(cmd.Context(), o, ids...)
+	hints := make(map[string]string)
+	if rep != nil && len(rep.NotFound) > 0 && !a.json {
+		docs, _ := db.Documents() // without them there is no hint
+		for _, id := range rep.NotFound {
+			hints[id] = didYouMean(nearDocuments(docs, id))
+		}
+	}
 	if cerr := db.Close(); err == nil {
 		err = cerr
 	}
@@ -224,7 +231,7 @@ func (a *app) docsDelete(cmd *cobra.Command, o engine.DeleteOptions, ids []strin
 		}
 		out.Rows = append(out.Rows, row)
 	}
-	if err := a.showDeleted(out.Rows, out, rep.Stale); err != nil {
+	if err := a.showDeleted(out.Rows, hints, out, rep.Stale); err != nil {
 		return err
 	}
 	if err != nil { // the deletion stands, what follows it does not
@@ -237,7 +244,7 @@ func (a *app) docsDelete(cmd *cobra.Command, o engine.DeleteOptions, ids []strin
 	return nil
 }
 
-func (a *app) showDeleted(list []deletedJSON, doc any, stale int) error {
+func (a *app) showDeleted(list []deletedJSON, hints map[string]string, doc any, stale int) error {
 	if a.json {
 		return writeJSON(a.out, doc)
 	}
@@ -246,7 +253,7 @@ func (a *app) showDeleted(list []deletedJSON, doc any, stale int) error {
 		if r.Status != "deleted" {
 			word = "not found:"
 		}
-		if err := a.say("%s %s\n", word, oneLine(r.ID)); err != nil {
+		if err := a.say("%s %s%s\n", word, oneLine(r.ID), oneLine(hints[r.ID])); err != nil {
 			return err
 		}
 	}
@@ -270,6 +277,7 @@ func (a *app) docsRetry(cmd *cobra.Command, ids []string) error {
 	if err == nil {
 		err = a.waitLinked(ctx, db.DB)
 	}
+	err = suggestDocuments(db.DB, ids, err)
 	if cerr := db.Close(); err == nil {
 		err = cerr
 	}

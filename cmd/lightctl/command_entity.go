@@ -1,9 +1,6 @@
 package main
 
 import (
-	"errors"
-	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -177,35 +174,4 @@ func (a *app) describeFragments(description string, fragments []string, pending 
 		}
 	}
 	return nil
-}
-
-// suggestEntity adds to a not-found error the names that differ from the wanted
-// one only in case, or hold it.
-func suggestEntity(v *engine.View, name string, err error) error {
-	if !errors.Is(err, engine.ErrNotFound) {
-		return err
-	}
-	want := strings.ToLower(strings.TrimSpace(name))
-	if want == "" {
-		return err
-	}
-	var same, near []string
-	v.EntityNames(func(n string, _ int) bool {
-		low := strings.ToLower(n)
-		switch {
-		case low == want:
-			same = append(same, n)
-		case len(near) < 3 && strings.Contains(low, want):
-			near = append(near, n)
-		}
-		return len(same) < 3
-	})
-	if names := append(same, near...); len(names) > 0 {
-		names = names[:min(3, len(names))]
-		for i, n := range names {
-			names[i] = strconv.Quote(n)
-		}
-		return fmt.Errorf("%w; did you mean %s?", err, strings.Join(names, " or "))
-	}
-	return err
 }

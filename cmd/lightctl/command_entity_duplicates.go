@@ -124,7 +124,8 @@ func mergeClusters(ctx context.Context, db *engine.DB, clusters []engine.Duplica
 		for _, m := range c.Members {
 			row := mergedRow{Name: m.Name, Target: c.Target}
 			if rep, err := db.MergeEntities(ctx, []string{m.Name}, c.Target, engine.MergeOptions{}); err != nil {
-				row.Error, failed = message(err), err
+				failed = suggestEntities(db, []string{m.Name}, err)
+				row.Error = message(failed)
 			} else {
 				row.Change = rep.Change
 			}

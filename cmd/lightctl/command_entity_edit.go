@@ -1,8 +1,6 @@
 package main
 
 import (
-	"strings"
-
 	"github.com/spf13/cobra"
 
 	"github.com/lightctl/lightrag/engine"
@@ -15,7 +13,7 @@ func (a *app) entityCreateCommand() *cobra.Command {
 		Short: "Make an entity that no document needs to name",
 		Args:  arguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.change(cmd.Context(), args[0], func(db *engine.DB) (*engine.CurationReport, error) {
+			return a.change(cmd.Context(), args[0], nil, func(db *engine.DB) (*engine.CurationReport, error) {
 				return db.CreateEntity(cmd.Context(), engine.NewEntity{Name: args[0], Type: f.typ, Description: f.description})
 			})
 		},
@@ -38,7 +36,7 @@ func (a *app) entityEditCommand() *cobra.Command {
 		Args:  arguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			e := engine.EntityEdit{Type: given(cmd, "type", f.typ), Description: given(cmd, "description", f.description), Reset: f.fields()}
-			return a.change(cmd.Context(), args[0], func(db *engine.DB) (*engine.CurationReport, error) {
+			return a.change(cmd.Context(), args[0], args[:1], func(db *engine.DB) (*engine.CurationReport, error) {
 				return db.EditEntity(cmd.Context(), args[0], e)
 			})
 		},
@@ -55,7 +53,7 @@ func (a *app) entityRenameCommand() *cobra.Command {
 		Short: "Give an entity another name; the old one leads to it",
 		Args:  arguments(2, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.change(cmd.Context(), args[0], func(db *engine.DB) (*engine.CurationReport, error) {
+			return a.change(cmd.Context(), args[0], args[:1], func(db *engine.DB) (*engine.CurationReport, error) {
 				return db.RenameEntity(cmd.Context(), args[0], args[1], merge)
 			})
 		},
@@ -95,7 +93,7 @@ func (a *app) entityMergeCommand() *cobra.Command {
 				TypeBy: engine.MergeStrategy(typeBy), DescriptionBy: engine.MergeStrategy(descriptionBy),
 				Type: given(cmd, "type", f.typ), Description: given(cmd, "description", f.description),
 			}
-			return a.change(cmd.Context(), target, func(db *engine.DB) (*engine.CurationReport, error) {
+			return a.change(cmd.Context(), target, args, func(db *engine.DB) (*engine.CurationReport, error) {
 				return db.MergeEntities(cmd.Context(), args, target, o)
 			})
 		},
@@ -116,7 +114,7 @@ func (a *app) entityDeleteCommand() *cobra.Command {
 			"entities that were related to them. It cannot be undone. If one does not exist, nothing is removed.",
 		Args: arguments(1, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.remove(cmd.Context(), strings.Join(args, ", "), "deleted", args, func(db *engine.DB) (*engine.CurationReport, error) {
+			return a.remove(cmd.Context(), args, "deleted", args, func(db *engine.DB) (*engine.CurationReport, error) {
 				return db.DeleteEntities(cmd.Context(), args...)
 			})
 		},

@@ -215,6 +215,7 @@ func (a *app) query(cmd *cobra.Command, f *queryFlags, question string) error {
 		q.Stream = out.event
 	}
 	res, err := db.Query(cmd.Context(), q)
+	err = suggestDocuments(db.DB, q.Documents, err)
 	if cerr := db.Close(); err == nil {
 		err = cerr
 	}

@@ -32,7 +32,7 @@ func (a *app) relationCreateCommand() *cobra.Command {
 		Short: "Relate two entities",
 		Args:  arguments(2, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.change(cmd.Context(), args[0]+" - "+args[1], func(db *engine.DB) (*engine.CurationReport, error) {
+			return a.change(cmd.Context(), args[0]+" - "+args[1], args, func(db *engine.DB) (*engine.CurationReport, error) {
 				return db.CreateRelation(cmd.Context(), engine.NewRelation{
 					Src: args[0], Tgt: args[1], Description: f.description, Keywords: f.keywordList(), Weight: f.weight,
 				})
@@ -54,7 +54,7 @@ func (a *app) relationEditCommand() *cobra.Command {
 				Description: given(cmd, "description", f.description), Keywords: given(cmd, "keywords", f.keywordList()),
 				Weight: given(cmd, "weight", f.weight), Reset: f.fields(),
 			}
-			return a.change(cmd.Context(), args[0]+" - "+args[1], func(db *engine.DB) (*engine.CurationReport, error) {
+			return a.change(cmd.Context(), args[0]+" - "+args[1], args, func(db *engine.DB) (*engine.CurationReport, error) {
 				return db.EditRelation(cmd.Context(), args[0], args[1], e)
 			})
 		},
@@ -70,8 +70,7 @@ func (a *app) relationDeleteCommand() *cobra.Command {
 		Short: "Remove the relation of two entities, which stay",
 		Args:  arguments(2, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			name := args[0] + " - " + args[1]
-			return a.remove(cmd.Context(), name, "deleted", []string{name}, func(db *engine.DB) (*engine.CurationReport, error) {
+			return a.remove(cmd.Context(), []string{args[0] + " - " + args[1]}, "deleted", args, func(db *engine.DB) (*engine.CurationReport, error) {
 				return db.DeleteRelations(cmd.Context(), [2]string{args[0], args[1]})
 			})
 		},
