@@ -257,6 +257,15 @@ func into[T arena.Element](f *indexFile, s section, a *arena.Arena[T]) (words []
 	return words, false, f.fill(s, bytesOf(words[:n]))
 }
 
+// verified is into for a section that is verified at once.
+func verified[T arena.Element](f *indexFile, s section, a *arena.Arena[T]) ([]T, error) {
+	words, mapped, err := into(f, s, a)
+	if mapped && err == nil {
+		err = f.check(s, bytesOf(words)[:f.spans[s].length], 0, f.spans[s].blocks())
+	}
+	return words, err
+}
+
 // bytesOf is the memory of numbers.
 func bytesOf[T arena.Element](s []T) []byte {
 	var x T

@@ -103,11 +103,11 @@ func (f *indexFile) loadLists(g *Graph, t *table) error {
 	}
 	g.upperFree = at
 	var err error
+	if t.upper, err = verified(f, secUpper, g.memory.upper); err != nil {
+		return err
+	}
 	if t.upper, err = g.memory.upper.Grow((int(at) + upperStep - 1) &^ (upperStep - 1)); err != nil {
 		return fmt.Errorf("%w: %w", ErrFull, err)
-	}
-	if err := f.fill(secUpper, bytesOf(t.upper[:f.lengths[secUpper]/4])); err != nil {
-		return err
 	}
 	if t.links, f.unread, err = into(f, secLinks, g.memory.links); err != nil {
 		return err

@@ -68,11 +68,17 @@ func (f *indexFile) load(all bool) (*Index, error) {
 
 func (f *indexFile) loadIDs(c *contents) error {
 	n := (int(f.slots) + chunkMask) >> chunkShift
-	ids, all, chunks := make([]uint64, n*chunkSlots), make([]idChunk, n), make([]*idChunk, n)
-	if err := f.fill(secIDs, bytesOf(ids[:f.slots])); err != nil {
+	all, chunks := make([]idChunk, n), make([]*idChunk, n)
+	c.g.memory.ids = arena.New[uint64](n * chunkSlots)
+	ids, err := verified(f, secIDs, c.g.memory.ids)
+	if err != nil {
 		return err
 	}
+	ids = ids[:f.slots]
 	for i := range all {
+		if len(ids) < chunkSlots { // more are to follow
+			ids = append(make([]uint64, 0, chunkSlots), ids...)[:chunkSlots]
+		}
 		all[i].id, ids = ids[:chunkSlots:chunkSlots], ids[chunkSlots:]
 		chunks[i] = &all[i]
 	}
@@ -93,10 +99,12 @@ func (f *indexFile) loadRows(c *contents, t *table, all bool) error {
 	if l == nil {
 		l = &lazy{f: f}
 	}
-	l.sums = make([]uint32, f.slots)
-	if err := f.fill(secRowSums, bytesOf(l.sums)); err != nil {
+	c.g.memory.sums = arena.New[uint32](int(f.slots))
+	sums, err := verified(f, secRowSums, c.g.memory.sums)
+	if err != nil {
 		return err
 	}
+	l.sums = sums[:f.slots]
 	l.good = make([]atomic.Uint64, (f.slots+63)/64)
 	dim := int(f.dim)
 	size := dim << t.rows.Shift

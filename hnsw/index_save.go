@@ -1,6 +1,7 @@
 package hnsw
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"hash/maphash"
@@ -62,7 +63,8 @@ func (ix *Index) saveFile(path string) (err error) {
 	}
 	d := &differ{is: &remembered{seed: maphash.MakeSeed()}}
 	next := &home{path: path, content: d.is}
-	if err = ix.save(f, d); err == nil {
+	w := bufio.NewWriterSize(f, writeSize)
+	if err = errors.Join(ix.save(w, d), w.Flush()); err == nil {
 		if err = f.Sync(); err == nil {
 			err = next.look(f)
 		}
@@ -76,6 +78,10 @@ func (ix *Index) saveFile(path string) (err error) {
 	ix.home, ix.moved = next, false
 	return syncDir(filepath.Dir(target))
 }
+
+// writeSize is how much of a file is written at a time: of whole huge pages, for then the page cache consists of such,
+// and who maps the file touches few pages.
+const writeSize = 2 << 20
 
 // look notes what is in a file that was just written.
 func (h *home) look(f *os.File) error {

@@ -135,4 +135,8 @@ func (c *contents) release() {
 	if m.rows != nil {
 		m.rows.Release()
 	}
+	if m.ids != nil {
+		m.ids.Release()
+		m.sums.Release()
+	}
 }

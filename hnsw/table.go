@@ -37,6 +37,9 @@ type table struct {
 
 // meta is what a chunk of slots has besides.
 type meta struct {
+	// lost is, per block of slots, the most that a code of it is off (see codes.go), as the bits of a float32.
+	lost [chunkSlots / scanBlock]atomic.Uint32
+	dead [chunkSlots / 64]atomic.Uint64
 	// up is where the lists above layer 0 begin, in words of upper; 0 means there are none. Written before the
 	// slot is published, never after.
 	up [chunkSlots]uint32
@@ -45,9 +48,6 @@ type meta struct {
 	twin [chunkSlots]atomic.Uint32
 	// inDegree counts layer-0 lists that name the slot. Only linkers use it.
 	inDegree [chunkSlots]atomic.Uint32
-	dead     [chunkSlots / 64]atomic.Uint64
-	// lost is, per block of slots, the most that a code of it is off (see codes.go), as the bits of a float32.
-	lost [chunkSlots / scanBlock]atomic.Uint32
 }
 
 // arenas is the memory of the parts of a table that lie in one piece. A graph keeps it as long as anybody reads.
@@ -55,6 +55,8 @@ type arenas struct {
 	codes        *arena.Arena[uint8]
 	links, upper *arena.Arena[uint32]
 	rows         *arena.Arena[float32] // those of a file, or those in one, from the first on; nil where all are on the heap
+	ids          *arena.Arena[uint64]  // of an Index that was opened, but for those of its last chunk; else nil
+	sums         *arena.Arena[uint32]  // of rows, likewise
 }
 
 // reserveBytes is the address space an arena asks for at most. It costs nothing, but there is an end to it.

@@ -19,7 +19,7 @@ func (r *runner) opened() error {
 		return err
 	}
 	path := filepath.Join(r.shop.dir, "index")
-	if err := save(ix, path); err != nil {
+	if err := ix.SaveFile(path); err != nil {
 		return err
 	}
 	size, err := measure.DirBytes(path)
@@ -49,18 +49,6 @@ func (r *runner) opened() error {
 	r.add(fmt.Sprintf("open %s from the page cache: to the first answer", d), measure.Milliseconds(wall.Median()), "ms", "<= 5",
 		fmt.Sprintf("wall, median of 5; CPU %.1f ms; a file of %.0f MB", measure.Milliseconds(cpu.Median()), float64(size)/1e6))
 	return os.Remove(path)
-}
-
-func save(ix *hnsw.Index, path string) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	if err := ix.Save(f); err != nil {
-		f.Close()
-		return err
-	}
-	return f.Close()
 }
 
 // firstAnswer opens a saved index and puts one query.

@@ -66,8 +66,8 @@ func NewHeap[T Element](limit int) *Arena[T] {
 // Moves says whether growing moves the elements, leaving those of older slices behind. It never changes.
 func (a *Arena[T]) Moves() bool { return a.reserved == nil }
 
-// Slice returns the elements there are. Its base is aligned to 64 bytes, to 2 MiB unless the arena moves. It is
-// valid as long as the arena is reachable.
+// Slice returns the elements there are. Its base is aligned to 64 bytes, to 2 MiB unless the arena moves or shows a
+// file (see Map). It is valid as long as the arena is reachable.
 func (a *Arena[T]) Slice() []T { return *a.slice.Load() }
 
 // Grow returns Slice with n elements or more, new ones being zero. The error is a *GrowError.

@@ -9,7 +9,8 @@ import (
 
 // Map fills an empty arena with n elements that begin at byte off of a file, in the byte order of this machine, and
 // returns Slice. Where it can, it maps the file instead of reading it: pages are read when they are touched, shared
-// with the page cache until they are written to, and writing changes the arena alone, never the file. The file may
+// with the page cache until they are written to, and writing changes the arena alone, never the file. Its base is then
+// as far from a multiple of 2 MiB as byte off is, so that huge pages of the page cache are mapped as such. The file may
 // be closed afterwards and renamed or removed, but must not be cut short or written to.
 //
 // What follows the elements in their last page of the file becomes what the arena grows into, and has to be zeros.

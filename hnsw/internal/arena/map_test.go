@@ -42,6 +42,9 @@ func TestMappedElementsAreThoseOfTheFile(t *testing.T) {
 				t.Fatal(err)
 			}
 			first := &s[0]
+			if at := uintptr(unsafe.Pointer(first)) % (2 << 20); !moves && off%(16<<10) == 0 && at != uintptr(off) {
+				t.Errorf("mapped %d bytes beyond a huge page, where the file is %d", at, off)
+			}
 			for i := range n {
 				if s[i] != uint32(i+off/4) {
 					t.Fatalf("element %d is %d", i, s[i])
