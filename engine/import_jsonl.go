@@ -35,9 +35,10 @@ const maxDifferences = 20
 // one: its own full export has the same bytes. No model is called; of the
 // options only Storage and Logger are used, since the file says the rest.
 //
-// The store appears whole or not at all: it is made in dir + ".importing" and
+// The store appears whole or not at all: it is made in dir + ".unfinished" and
 // renamed in the end, and what an interrupted import leaves there is removed by
-// the next one. dir must not exist, or be empty: otherwise the error matches
+// the next one; while another import or a backup works there, the error matches
+// ErrLocked. dir must not exist, or be empty: otherwise the error matches
 // ErrExists. A line that cannot be used is a *LineError; it matches ErrInvalid,
 // or ErrTooNew for a file of a newer version. Memory does not depend on the
 // size of the file, only on that of its largest document.

@@ -537,7 +537,7 @@ func TestKilledImportLeavesNoStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // killed
-	if _, err := os.Stat(dir + ".importing"); err != nil {
+	if _, err := os.Stat(dir + ".unfinished"); err != nil {
 		t.Fatalf("the import had not begun: %v", err)
 	}
 	o := testOptions(&fakeModel{})

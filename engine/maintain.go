@@ -11,8 +11,11 @@ import (
 // Backup writes a copy of the store to dst, which must not exist (ErrExists)
 // and lies on the same file system. Others may read and write meanwhile; the copy
 // holds every change that had returned before the call, and appears whole or not at
-// all. What never changes is linked instead of copied, and the vector index is left
-// out: it is made again when the copy is first opened.
+// all: it is made in dst + ".unfinished" and renamed in the end. What a crash
+// leaves there is removed by the next backup to dst; while another backup or
+// import works there, the error matches ErrLocked. What never changes is linked
+// instead of copied, and the vector index is left out: it is made again when the
+// copy is first opened.
 func (db *DB) Backup(ctx context.Context, dst string) error {
 	if err := db.begin(true); err != nil {
 		return err

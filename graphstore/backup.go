@@ -4,9 +4,10 @@ import "context"
 
 // Backup writes a sealed copy of the store to dst, which must not exist, on
 // the same file system. Readers and writers go on meanwhile; the copy holds
-// every commit that was acknowledged before the call, and appears whole or not at
-// all: what a crash leaves is beside dst and goes with the next Backup. The error matches
-// ErrExists if dst does.
+// every commit that was acknowledged before the call, and appears whole or not
+// at all: it is made in a Staging, and what a crash leaves there goes with the
+// next Backup to dst. The error matches ErrExists if dst does, and ErrLocked
+// while another store is made there.
 func (s *Store) Backup(ctx context.Context, dst string) error {
 	err := ctx.Err()
 	if err == nil {

@@ -17,6 +17,7 @@ func (a *app) backupCommand() *cobra.Command {
 		Short: "Copy the store",
 		Long: "Write a copy of the store to DST, a directory that does not exist, on the same file system. Files that never\n" +
 			"change are linked, so that a copy takes little time and room; copy DST elsewhere to be safe from a lost disk.\n" +
+			"Until the copy is whole it is in DST.unfinished; what a crash leaves there goes with the next backup to DST.\n" +
 			"The vector index is left out: it is made again when the copy is first opened for writing.",
 		Args: arguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.backup(cmd.Context(), args[0]) },

@@ -136,7 +136,7 @@ func (a *app) describe(err error) failureJSON {
 
 // layers takes out the names of packages that an error came through.
 var layers = strings.NewReplacer(": curate graph: ", ": ", ": lightrag: ", ": ", ": llm: ", ": ", ": durable: ", ": ", ": offline: ", ": ",
-	"\nlightrag: ", "\n", "\nllm: ", "\n")
+	"\nlightrag: ", "\n", "\ndurable: ", "\n", "\nllm: ", "\n")
 
 // message is the text of err without the library's prefixes, which say nothing
 // to somebody who did not write it, and with what to do next.

@@ -10,46 +10,44 @@ import (
 	"github.com/lightctl/lightrag/format"
 )
 
-// copySuffix is added to the name of a copy that is being made.
-const copySuffix = ".copying"
-
 // Checkpoint makes a sealed copy of the newest durable state in dst, which must
 // not exist (ErrExists) and lies on the same file system. Tables and segments
 // are linked where that is possible. Writes go on meanwhile. Index files are
-// not copied: they are made again. The copy appears whole or not at all: what a
-// crash leaves beside dst, with the suffix copySuffix, the next copy removes.
+// not copied: they are made again. The copy is made in a Staging, so that it
+// appears whole or not at all; while another store is made in dst, the error
+// matches ErrLocked.
 func (d *DB) Checkpoint(dst string) (err error) {
 	if d.readOnly {
 		return fmt.Errorf("durable: checkpoint: %w", ErrReadOnly)
 	}
-	if dst, err = resolve(d.fs, dst); err != nil {
+	stage, err := Stage(d.fs, dst)
+	if err != nil {
 		return err
 	}
-	if _, err := d.fs.Stat(dst); !isNotExist(err) {
+	defer func() { err = errors.Join(err, stage.Close()) }()
+	if _, err := d.fs.Stat(dst); !isNotExist(err) { // an empty directory too
 		if err == nil {
 			err = errorf(ErrExists, "cannot copy a store over it")
 		}
 		return wrap("checkpoint", dst, err)
 	}
+	if err := d.checkpoint(stage.Dir()); err != nil {
+		return err
+	}
+	return stage.Publish()
+}
+
+func (d *DB) checkpoint(dst string) error {
 	if err := d.Flush(); err != nil {
 		return err
 	}
-	stage := dst + copySuffix
-	if err := ignoreMissing(d.fs.RemoveAll(stage)); err != nil {
-		return wrap("checkpoint", stage, err)
-	}
-	c := &DB{dir: stage, fs: d.fs, log: d.log, readOnly: true, health: newHealth(d.log), cache: d.cache}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, ignoreMissing(d.fs.RemoveAll(stage)))
-		}
-	}()
+	c := &DB{dir: dst, fs: d.fs, log: d.log, readOnly: true, health: newHealth(d.log), cache: d.cache}
 	for _, name := range []string{segName, idxName} {
 		if err := makeDir(d.fs, c.Path(name)); err != nil {
 			return err
 		}
 	}
-	err = d.enter("checkpoint", func() error { return d.kv.Checkpoint(c.Path(kvName), pebble.WithFlushedWAL()) })
+	err := d.enter("checkpoint", func() error { return d.kv.Checkpoint(c.Path(kvName), pebble.WithFlushedWAL()) })
 	if err != nil {
 		return err
 	}
@@ -66,18 +64,12 @@ func (d *DB) Checkpoint(dst string) (err error) {
 			return wrap("checkpoint", s.Path, err)
 		}
 	}
-	for _, dir := range []string{c.Path(segName), stage} {
+	for _, dir := range []string{c.Path(segName), dst} {
 		if err := syncDir(d.fs, dir); err != nil {
 			return err
 		}
 	}
-	if err := c.writeSeal(counters); err != nil {
-		return err
-	}
-	if err := d.fs.Rename(stage, dst); err != nil {
-		return wrap("checkpoint", dst, err)
-	}
-	return syncDir(d.fs, d.fs.PathDir(dst))
+	return c.writeSeal(counters)
 }
 
 // readCopy reads what the SEAL of a fresh copy needs, and closes it again.

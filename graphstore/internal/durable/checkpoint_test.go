@@ -1,8 +1,11 @@
 package durable
 
 import (
+	"errors"
 	"math/rand/v2"
+	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -45,17 +48,18 @@ func TestACopyAppearsWholeOrNotAtAll(t *testing.T) {
 	mustClose(t, d)
 	copies := 0
 	for i, fs := range append(after, mem.CrashClone(vfs.CrashCloneCfg{})) {
+		var want error
 		if _, err := fs.Stat("copy"); err == nil {
 			copies++
-		} else {
-			d := mustOpen(t, fs, "store", Options{MustExist: true})
-			if err := d.Checkpoint("copy"); err != nil {
-				t.Fatalf("after cut %d: %v", i, err)
-			}
-			mustClose(t, d)
-			if _, err := fs.Stat("copy" + copySuffix); !isNotExist(err) {
-				t.Errorf("cut %d: an unfinished copy is left: %v", i, err)
-			}
+			want = ErrExists
+		}
+		d := mustOpen(t, fs, "store", Options{MustExist: true})
+		if err := d.Checkpoint("copy"); !errors.Is(err, want) {
+			t.Fatalf("after cut %d: %v", i, err)
+		}
+		mustClose(t, d)
+		if _, err := fs.Stat("copy" + stageSuffix); !isNotExist(err) {
+			t.Errorf("cut %d: an unfinished copy is left: %v", i, err)
 		}
 		c := mustOpen(t, fs, "copy", Options{MustExist: true})
 		if seen, err := loadVersions(c); err != nil || len(seen) != 10 || !c.Clean() {
@@ -65,5 +69,53 @@ func TestACopyAppearsWholeOrNotAtAll(t *testing.T) {
 	}
 	if copies == 0 || copies > len(after)/2 {
 		t.Errorf("%d of %d cuts came after the copy", copies, len(after))
+	}
+}
+
+// A disk that is full from some moment on fails the copy, not the store, and
+// leaves nothing that the next copy trips over.
+func TestACopyOnAFullDisk(t *testing.T) {
+	for n := int64(0); ; n++ {
+		mem := vfs.NewMem()
+		count := int64(0)
+		f := &fault{err: syscall.ENOSPC, match: func(op errorfs.Op) bool {
+			switch op.Kind {
+			case errorfs.OpCreate, errorfs.OpFileWrite, errorfs.OpMkdirAll, errorfs.OpLink, errorfs.OpRename, errorfs.OpLock:
+				count++
+				return strings.Contains(op.Path, "copy") && count > n
+			}
+			return false
+		}}
+		d := mustOpen(t, f.wrap(mem), "store", Options{})
+		if err := putVectors(d, 0, 10); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := sealBuffered(d, 8); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		f.armed.Store(true)
+		err := d.Checkpoint("copy")
+		f.armed.Store(false)
+		if err == nil {
+			if n < 10 {
+				t.Errorf("%d operations", n)
+			}
+			mustClose(t, d)
+			return
+		}
+		if !errors.Is(err, ErrDiskFull) {
+			t.Errorf("after %d operations: %v", n, err)
+		}
+		if names, err := mem.List(""); err != nil || len(names) != 1 {
+			t.Errorf("after %d operations there is %q, %v", n, names, err)
+		}
+		mustPut(t, d, 10, "row")
+		if err := d.Checkpoint("copy"); err != nil {
+			t.Errorf("after %d operations, once more: %v", n, err)
+		}
+		mustClose(t, d)
 	}
 }

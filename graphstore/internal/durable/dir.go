@@ -37,10 +37,19 @@ func resolve(fs vfs.FS, dir string) (string, error) {
 	if err != nil {
 		return "", wrap("open", dir, err)
 	}
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		return real, nil
+	return realPath(dir), nil
+}
+
+// realPath follows the links in as much of path as exists.
+func realPath(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
 	}
-	return dir, nil
+	parent := filepath.Dir(path)
+	if parent == path {
+		return path
+	}
+	return filepath.Join(realPath(parent), filepath.Base(path))
 }
 
 // look reports whether dir holds a store (or what is left of one), and refuses

@@ -7,7 +7,7 @@
 //	dir/seg/      immutable vector segments, seg/trash/ those nothing names
 //	dir/idx/      index files; derived data that this package only makes room for
 //
-// It promises four things on top of Pebble:
+// It promises five things on top of Pebble:
 //
 //   - The host process is never exited, panicked or written to. Every error of
 //     the log or the manifest is caught below Pebble (see shield), turns the
@@ -20,6 +20,8 @@
 //     check by itself is found while it can still be repaired. A store that
 //     was not is opened read-only first and shown to Options.Verify.
 //   - Segments become visible together with the row that names them, or not at
+//     all.
+//   - A copy, and any store that is made in a Staging, appears whole or not at
 //     all.
 //
 // A DB may be used by many goroutines, with two rules of order that its caller
