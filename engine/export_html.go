@@ -12,7 +12,6 @@ import (
 	"html"
 	"io"
 	"math"
-	"slices"
 
 	"github.com/lightctl/lightrag/format"
 )
@@ -208,21 +207,14 @@ func (v *View) pageData(out *bufio.Writer, title string, limit int) error {
 
 // pageTypes lists the types of entities, the most frequent first.
 func (v *View) pageTypes(order []format.EntityID) ([]string, map[string]int, error) {
-	count := make(map[string]int)
-	for page := range slices.Chunk(order, 1024) {
-		recs, err := v.v.EntityRecords(page, nil)
-		if err != nil {
-			return nil, nil, err
-		}
-		for i := range recs {
-			count[recs[i].Type]++
-		}
+	counts, err := v.typesOf(order)
+	if err != nil {
+		return nil, nil, err
 	}
-	types := make([]string, 0, len(count))
-	for t := range count {
-		types = append(types, t)
+	types := make([]string, len(counts))
+	for i, c := range counts {
+		types[i] = c.Type
 	}
-	slices.SortFunc(types, func(a, b string) int { return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(a, b)) })
 	at := make(map[string]int, len(types))
 	for i, t := range types {
 		at[t] = i

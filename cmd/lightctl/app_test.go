@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -113,6 +114,50 @@ func TestHostileNamesDoNotReachTheTerminal(t *testing.T) {
 	r := b.exits(exitNotFound, "docs", "show", "\x1b[31mred")
 	if strings.Contains(r.err, "\x1b") {
 		t.Errorf("%q", r.err)
+	}
+}
+
+func TestTypesThatAreNotThere(t *testing.T) {
+	b, _, flags := asked(t)
+	const want = `no entity is of type "nope"; there are person (2), UNKNOWN (1), artifact (1)`
+	if r := b.ok("entity", "list", "--type", "Nope"); r.err != "lightctl: "+want+"\n" {
+		t.Error(r.err)
+	}
+	if r := b.ok("entity", "list", "--type", "Person"); r.err != "" {
+		t.Error(r.err)
+	}
+	r := decode[queryJSON](t, b.ok(with(flags, "query", "Ada Lovelace?", "--json", "--type", "person", "--type", "nope", "--ll", "zyx", "--match", "lexical")...))
+	if len(r.Entities) != 0 || len(r.Warnings) != 1 || r.Warnings[0] != want {
+		t.Errorf("%+v", r.Warnings)
+	}
+	if r = decode[queryJSON](t, b.ok(with(flags, "query", "Ada Lovelace?", "--json", "--type", "Person", "--ll", "zyx", "--match", "lexical")...)); len(r.Warnings) != 0 {
+		t.Errorf("%+v", r.Warnings)
+	}
+}
+
+// A file that a verb takes as a whole or not at all is refused with one code,
+// and named.
+func TestFilesThatCannotBeUsed(t *testing.T) {
+	b := newBench(t)
+	b.stdin = adaText
+	b.ok("index", "-")
+	b.chdir()
+	b.file("empty", "")
+	b.file("bad", "[{")
+	for _, args := range [][]string{
+		{"index", "--pre-chunked", "FILE"}, {"import", "jsonl", "FILE", "--db", "new"}, {"import", "kg", "FILE"}, {"eval", "FILE"},
+		{"query", "x", "--history", "FILE"}, {"entity", "merge", "--from", "FILE"},
+	} {
+		for _, name := range []string{"empty", "bad"} {
+			args := slices.Clone(args)
+			args[slices.Index(args, "FILE")] = name
+			r := b.exits(exitUsage, args...)
+			if last := lastLine(r.err); !strings.Contains(last, name) || strings.Contains(last, "invalid argument") || strings.Contains(last, "line 0") {
+				t.Errorf("%q: %s", args, last)
+			}
+			args[slices.Index(args, name)] = "missing"
+			b.exits(exitNotFound, args...)
+		}
 	}
 }
 

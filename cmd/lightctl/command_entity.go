@@ -100,6 +100,13 @@ func (a *app) entityList(typ string, limit int) error {
 		if failed != nil {
 			return failed
 		}
+		if typ != "" && len(out.Rows) == 0 {
+			hint, err := missingType(v, []string{typ})
+			if err != nil {
+				return err
+			}
+			a.note("%s", hint)
+		}
 		if a.json {
 			return writeJSON(a.out, out)
 		}

@@ -148,19 +148,19 @@ func readClusters(path string) ([]engine.DuplicateCluster, error) {
 	var doc rows[engine.DuplicateCluster]
 	if err = json.Unmarshal(b, &doc.Rows); err != nil {
 		if err = json.Unmarshal(b, &doc); err != nil {
-			return nil, usagef("not what `lightctl entity duplicates --json` writes: %v", err)
+			return nil, usagef("--from %s is not what `lightctl entity duplicates --json` writes: %v", path, err)
 		}
 	}
 	if len(doc.Rows) == 0 {
-		return nil, usagef("it holds no clusters; each is {\"target\": NAME, \"members\": [{\"name\": NAME}]}")
+		return nil, usagef("--from %s holds no clusters; each is {\"target\": NAME, \"members\": [{\"name\": NAME}]}", path)
 	}
 	for i, c := range doc.Rows {
 		if strings.TrimSpace(c.Target) == "" || len(c.Members) == 0 {
-			return nil, usagef("cluster %d has no target or no members", i+1)
+			return nil, usagef("--from %s: cluster %d has no target or no members", path, i+1)
 		}
 		for _, m := range c.Members {
 			if strings.TrimSpace(m.Name) == "" {
-				return nil, usagef("a member of cluster %d (%q) has no name", i+1, c.Target)
+				return nil, usagef("--from %s: a member of cluster %d (%q) has no name", path, i+1, c.Target)
 			}
 		}
 	}

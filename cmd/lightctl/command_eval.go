@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -148,6 +149,9 @@ func readSet(files []string) (*eval.Set, error) {
 		if err := readSetFile(set, name); err != nil {
 			return nil, about(name, err)
 		}
+	}
+	if len(set.Questions) == 0 {
+		return nil, usagef("%s: there is no question; one is a line {\"question\": TEXT, \"gold\": [DOCUMENT]}", strings.Join(files, ", "))
 	}
 	return set, nil
 }

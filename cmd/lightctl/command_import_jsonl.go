@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -38,6 +39,16 @@ type importJSON struct {
 	More        int      `json:"more_differences"`
 }
 
+// lineText says where a file cannot be used and why; that it is invalid goes
+// without saying.
+func lineText(e *engine.LineError) string {
+	text := strings.TrimSuffix(e.Error(), ": "+engine.ErrInvalid.Error())
+	if e.Line == 0 { // there is none
+		return strings.TrimPrefix(text, "line 0: ")
+	}
+	return text
+}
+
 func (a *app) importJSONL(cmd *cobra.Command, file string) error {
 	in := a.in
 	if file != "-" {
@@ -52,7 +63,7 @@ func (a *app) importJSONL(cmd *cobra.Command, file string) error {
 	var line *engine.LineError
 	switch {
 	case errors.As(err, &line):
-		return about(file, &plainError{err, fmt.Sprintf("%s: %v; nothing was made", file, line)})
+		return about(file, &plainError{err, fmt.Sprintf("%s: %s; nothing was made", file, lineText(line))})
 	case errors.Is(err, engine.ErrExists):
 		return about(a.db, &plainError{err, fmt.Sprintf("%s is there already: an import makes a new store; --db or LIGHTRAG_DB names another", a.db)})
 	case err != nil:

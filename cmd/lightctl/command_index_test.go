@@ -212,8 +212,8 @@ func TestPreChunkedErrorsNameTheLine(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := newBench(t)
-			f := decode[failureDoc](t, b.exits(exitFailure, "index", "--json", "--pre-chunked", b.file("c.jsonl", good+c.line)))
-			if !strings.Contains(f.Error.Message, c.want) {
+			f := decode[failureDoc](t, b.exits(exitUsage, "index", "--json", "--pre-chunked", b.file("c.jsonl", good+c.line)))
+			if f.Error.Code != "invalid" || !strings.Contains(f.Error.Message, c.want) {
 				t.Errorf("message %q, want %q in it", f.Error.Message, c.want)
 			}
 			b.exits(exitNotFound, "stats")

@@ -216,6 +216,9 @@ func (a *app) query(cmd *cobra.Command, f *queryFlags, question string) error {
 	}
 	res, err := db.Query(cmd.Context(), q)
 	err = suggestDocuments(db.DB, q.Documents, err)
+	if err == nil && len(q.EntityTypes) > 0 && len(res.Entities) == 0 {
+		err = hintTypes(db.DB, q.EntityTypes, res)
+	}
 	if cerr := db.Close(); err == nil {
 		err = cerr
 	}
@@ -229,6 +232,17 @@ func (a *app) query(cmd *cobra.Command, f *queryFlags, question string) error {
 		return writeJSON(a.out, newQueryJSON(res))
 	}
 	return out.finish(res, f)
+}
+
+// hintTypes warns of a filter by a type that no entity has.
+func hintTypes(db *engine.DB, types []string, res *engine.Result) error {
+	v := db.View()
+	defer v.Close()
+	hint, err := missingType(v, types)
+	if hint != "" {
+		res.Warnings = append(res.Warnings, hint)
+	}
+	return err
 }
 
 // failedQuery keeps what came of an answer that broke off.

@@ -60,7 +60,7 @@ func (c *chunkFile) scan() error {
 		return err
 	}
 	if !info.Mode().IsRegular() {
-		return fmt.Errorf("%s is not a regular file, which pre-chunked input must be", c.name)
+		return unusable(c.name + " is not a regular file, which pre-chunked input must be")
 	}
 	var offset int64
 	if head := make([]byte, 3); readFull(c.f, head) && bytes.Equal(head, []byte{0xEF, 0xBB, 0xBF}) {
@@ -72,14 +72,14 @@ func (c *chunkFile) scan() error {
 		at := offset
 		offset += size
 		if line == nil {
-			return atLine(c.name, n, errors.New("the line is longer than 1 GiB"))
+			return badLine(c.name, n, errors.New("the line is longer than 1 GiB"))
 		}
 		if len(bytes.TrimSpace(line)) == 0 {
 			return nil
 		}
 		id, chunk, err := parseChunk(line)
 		if err != nil {
-			return atLine(c.name, n, err)
+			return badLine(c.name, n, err)
 		}
 		d := byID[id]
 		if d == nil {
@@ -88,20 +88,26 @@ func (c *chunkFile) scan() error {
 			c.docs = append(c.docs, d)
 		}
 		if first, dup := d.seen[chunk.Order]; dup {
-			return atLine(c.name, n, fmt.Errorf("document %q has chunk_order %d already in line %d", id, chunk.Order, first))
+			return badLine(c.name, n, fmt.Errorf("document %q has chunk_order %d already in line %d", id, chunk.Order, first))
 		}
 		d.seen[chunk.Order] = n
 		d.lines = append(d.lines, chunkLine{at, len(line), n})
 		return nil
 	})
 	if err == nil && len(c.docs) == 0 {
-		err = fmt.Errorf("%s has no lines", c.name)
+		err = unusable(c.name + " has no lines")
 	}
 	for _, d := range c.docs {
 		d.seen = nil
 	}
 	return err
 }
+
+// unusable refuses a file for what it is, as every verb does that takes a file as
+// a whole: exit code 2.
+func unusable(text string) error { return &plainError{engine.ErrInvalid, text} }
+
+func badLine(file string, n int, err error) error { return unusable(atLine(file, n, err).Error()) }
 
 func readFull(r io.ReaderAt, b []byte) bool {
 	n, _ := r.ReadAt(b, 0)

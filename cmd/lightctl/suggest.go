@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"iter"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/lightctl/lightrag/engine"
+	"github.com/lightctl/lightrag/llm"
 )
 
 // maxSuggested bounds the names that are offered in the place of a wrong one.
@@ -82,6 +84,38 @@ func suggestEntities(db *engine.DB, names []string, err error) error {
 		}
 	}
 	return err
+}
+
+// typesShown bounds the types that are listed when one is not found.
+const typesShown = 8
+
+// missingType says which types there are if no entity has one of types; else it
+// is "".
+func missingType(v *engine.View, types []string) (string, error) {
+	counts, err := v.Types()
+	if err != nil {
+		return "", err
+	}
+	for _, t := range types {
+		if n, ok := llm.NormalizeType(t); ok {
+			t = n
+		}
+		if slices.ContainsFunc(counts, func(c engine.TypeCount) bool { return strings.EqualFold(c.Type, t) }) {
+			continue
+		}
+		there := make([]string, 0, typesShown+1)
+		for _, c := range counts[:min(typesShown, len(counts))] {
+			there = append(there, fmt.Sprintf("%s (%d)", c.Type, c.Entities))
+		}
+		if n := len(counts) - typesShown; n > 0 {
+			there = append(there, fmt.Sprintf("%d more", n))
+		}
+		if len(there) == 0 {
+			return fmt.Sprintf("no entity is of type %q: there are no entities", t), nil
+		}
+		return fmt.Sprintf("no entity is of type %q; there are %s", t, strings.Join(there, ", ")), nil
+	}
+	return "", nil
 }
 
 // nearDocuments returns the ids of stored documents that id may mean.
