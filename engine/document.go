@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"github.com/lightctl/lightrag/format"
 	"github.com/lightctl/lightrag/llm"
 )
 
@@ -51,7 +52,7 @@ const (
 type DocumentReport struct {
 	ID, Path     string
 	Status       DocumentStatus
-	Chunks       int
+	Chunks       int // of StatusUnchanged, as the following, those that are stored
 	Entities     int // distinct entities it contributes to
 	Relations    int
 	Malformed    int            // records that no rule could recover
@@ -60,6 +61,12 @@ type DocumentReport struct {
 	Failures     []ChunkFailure // these chunks, by order, as far as this call met them
 	Original     string         // StatusDuplicate: the id that holds this text
 	Err          error          // StatusFailed, StatusConflict
+}
+
+// stored sets the counts of a document that is in the graph.
+func (r *DocumentReport) stored(d *format.Document) {
+	r.Chunks, r.Entities, r.Relations = int(d.Chunks), int(d.Entities), int(d.Relations)
+	r.Malformed, r.FailedChunks = int(d.Malformed), int(d.Failed)
 }
 
 // Report is the outcome of an Insert, Resume or Retry: one row per document in

@@ -13,8 +13,8 @@ import (
 func TestWhatBecomesOfARepeatedDocument(t *testing.T) {
 	m := &fakeModel{}
 	db := opened(t, "store", testOptions(m))
-	first, other := doc("a", "@e|Alpha|t|One."), doc("a", "@e|Beta|t|Two.")
-	inserted(t, db, first)
+	first, other := doc("a", "@e|Alpha|t|One.", "@r|Alpha|Alpha2|k|They."), doc("a", "@e|Beta|t|Two.")
+	done := inserted(t, db, first).Documents[0]
 	before, calls := exported(t, db), len(m.calls)
 	one := func(d Document) DocumentReport {
 		t.Helper()
@@ -34,6 +34,10 @@ func TestWhatBecomesOfARepeatedDocument(t *testing.T) {
 		t.Errorf("same id, same text: %+v", d)
 	}
 	same("unchanged")
+	if again := one(first); again.Chunks != done.Chunks || again.Entities != done.Entities || again.Relations != done.Relations ||
+		done.Entities != 2 || done.Relations != 1 {
+		t.Errorf("unchanged: %+v, first %+v", again, done)
+	}
 	if d := one(other); d.Status != StatusConflict || !errors.Is(d.Err, ErrExists) {
 		t.Errorf("same id, other text: %+v", d)
 	}

@@ -68,6 +68,8 @@ func (r *run) insert(news []graphstore.NewDocument, row, size int) error {
 		return err
 	}
 	var jobs []*job
+	var unchanged []int // rows of the report
+	var stored []format.DocID
 	for i, res := range results {
 		n := &news[i]
 		rep := &r.report.Documents[row+i]
@@ -75,6 +77,8 @@ func (r *run) insert(news []graphstore.NewDocument, row, size int) error {
 		switch res.Status {
 		case graphstore.Unchanged:
 			rep.Status = StatusUnchanged
+			unchanged = append(unchanged, row+i)
+			stored = append(stored, res.Doc)
 		case graphstore.Duplicate:
 			rep.Status, rep.Original = StatusDuplicate, res.Original
 		case graphstore.Conflict:
@@ -85,6 +89,9 @@ func (r *run) insert(news []graphstore.NewDocument, row, size int) error {
 			jobs = append(jobs, r.job(res.Doc, row+i))
 		}
 	}
+	if err := r.reportStored(unchanged, stored); err != nil {
+		return err
+	}
 	settled := len(news) - len(jobs)
 	for i := range news {
 		r.pace.cut += len(news[i].Chunks)
@@ -93,6 +100,30 @@ func (r *run) insert(news []graphstore.NewDocument, row, size int) error {
 		r.step(func(p *Progress) { p.DocumentsDone += settled })
 	}
 	return r.process(jobs)
+}
+
+// reportStored fills the rows of documents that are there already with what is
+// stored of them.
+func (r *run) reportStored(rows []int, docs []format.DocID) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	view, err := r.db.store.View()
+	if err != nil {
+		return err
+	}
+	defer view.Close()
+	for i, row := range rows {
+		d, err := view.Document(docs[i])
+		if errors.Is(err, ErrNotFound) { // deleted since
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		r.report.Documents[row].stored(&d)
+	}
+	return nil
 }
 
 // job makes the job of a document, and claims it if nobody else has.
@@ -320,8 +351,7 @@ func (r *run) documentDone(j *job, d *format.Document, err error, failures []Chu
 	switch {
 	case d != nil && d.Status == format.StatusProcessed:
 		rep.Status = StatusProcessed
-		rep.Entities, rep.Relations = int(d.Entities), int(d.Relations)
-		rep.Malformed, rep.FailedChunks = int(d.Malformed), int(d.Failed)
+		rep.stored(d)
 	case d != nil:
 		rep.Status, rep.Err = StatusFailed, errors.New(d.Error)
 	default:

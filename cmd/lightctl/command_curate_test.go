@@ -25,6 +25,31 @@ func TestCurateForPeople(t *testing.T) {
 	b.ok("check", "--deep")
 }
 
+// The mark between descriptions is for programs; people see lines, or a slash.
+func TestDescriptionsForPeople(t *testing.T) {
+	b, _, _ := asked(t)
+	const two = "A mechanical computer.<SEP>Designed in London."
+	if e := decode[entityJSON](t, b.ok("entity", "show", "Analytical Engine", "--json")); e.Description != two {
+		t.Fatalf("%+v", e)
+	}
+	b.ok("entity", "edit", "London", "--description", "A town.<SEP>A port.")
+	for want, args := range map[string][]string{
+		"A mechanical computer. / Designed in London.\n":            {"entity", "list"},
+		"A town. / A port.\n":                                       {"entity", "list"},
+		"\n\n  - A mechanical computer.\n  - Designed in London.\n": {"entity", "show", "Analytical Engine"},
+		"\n\n  - A town.\n  - A port.\n":                            {"entity", "show", "London"},
+	} {
+		if r := b.ok(args...); !strings.Contains(r.out, want) || strings.Contains(r.out, "SEP") {
+			t.Errorf("%q:\n%s", args, r.out)
+		}
+	}
+	b.ok("entity", "edit", "Analytical Engine", "--description", "A machine.<SEP>A plan.")
+	want := "\n  - A machine.\n  - A plan.\n\nmade from\n  - A mechanical computer.\n  - Designed in London.\n"
+	if r := b.ok("entity", "show", "Analytical Engine"); !strings.HasSuffix(r.out, want) {
+		t.Error(r.out)
+	}
+}
+
 func TestCurateJSON(t *testing.T) {
 	b, _, _ := asked(t)
 	e := decode[changedEntity](t, b.ok("entity", "create", "Editor", "--type", "person", "--description", "By hand.", "--json"))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -113,7 +114,7 @@ func (a *app) entityList(typ string, limit int) error {
 		t := a.table()
 		t.row("NAME", "TYPE", "DEGREE", "DESCRIPTION")
 		for _, r := range out.Rows {
-			t.row(r.Name, r.Type, r.Degree, clip(r.Description, 80))
+			t.row(r.Name, r.Type, r.Degree, clip(inOneLine(r.Description), 80))
 		}
 		return t.flush()
 	})
@@ -160,23 +161,41 @@ func (a *app) curatedRow(t *table, fields []engine.Field) {
 	t.row("curated", strings.Join(names, ", "))
 }
 
+// separator stands between the descriptions that a record joins.
+const separator = "<SEP>"
+
+// inOneLine is a description for a cell, with a slash between those that it
+// joins.
+func inOneLine(description string) string {
+	return strings.ReplaceAll(description, separator, " / ")
+}
+
 func (a *app) describeFragments(description string, fragments []string, pending bool) error {
 	if pending {
 		a.note("this description waits for its summary; `lightctl docs retry` makes it")
 	}
-	if len(fragments) <= 1 {
-		return a.say("\n%s\n", description)
-	}
-	joined := strings.Join(fragments, "<SEP>")
-	if description != joined {
-		if err := a.say("\n%s\n\nmade from\n", description); err != nil {
+	several := strings.Split(description, separator)
+	if !slices.Equal(several, fragments) {
+		if err := a.texts(several); err != nil || len(fragments) <= 1 {
 			return err
 		}
-	} else if err := a.say("\n"); err != nil {
+		if err := a.say("\nmade from"); err != nil {
+			return err
+		}
+	}
+	return a.texts(fragments)
+}
+
+// texts prints one text as it is, and several as a list.
+func (a *app) texts(list []string) error {
+	if len(list) == 1 {
+		return a.say("\n%s\n", list[0])
+	}
+	if err := a.say("\n"); err != nil {
 		return err
 	}
-	for _, f := range fragments {
-		if err := a.say("  - %s\n", oneLine(f)); err != nil {
+	for _, text := range list {
+		if err := a.say("  - %s\n", oneLine(text)); err != nil {
 			return err
 		}
 	}

@@ -165,6 +165,15 @@ func TestIndexPreChunked(t *testing.T) {
 	golden(t, "relation_show.txt", b.ok("relation", "show", "London", "Charles Babbage").out)
 	golden(t, "neighbors.json", b.ok("graph", "neighbors", "London", "--hops", "3", "--json").out)
 	golden(t, "neighbors.txt", b.ok("graph", "neighbors", "London", "--hops", "2").out)
+	first, same := decode[indexReport](t, r), decode[indexReport](t, b.ok(with(flags, "index", "--pre-chunked", file, "--json")...))
+	for i, d := range same.Documents {
+		if w := first.Documents[i]; d.Status != "unchanged" || d.Entities != w.Entities || d.Relations != w.Relations || d.Chunks != w.Chunks || d.Entities == 0 {
+			t.Errorf("unchanged: %+v, first %+v", d, w)
+		}
+	}
+	if same.Totals.Entities != first.Totals.Entities || same.Totals.Relations != first.Totals.Relations {
+		t.Errorf("totals %+v, first %+v", same.Totals, first.Totals)
+	}
 	again := b.ok(with(flags, "index", "--pre-chunked", file)...)
 	golden(t, "index_again.txt", again.out)
 	if n := len(srv.Chats()); n != 4 {
