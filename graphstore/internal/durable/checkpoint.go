@@ -47,7 +47,10 @@ func (d *DB) checkpoint(dst string) error {
 			return err
 		}
 	}
-	err := d.enter("checkpoint", func() error { return d.kv.Checkpoint(c.Path(kvName), pebble.WithFlushedWAL()) })
+	kv := c.Path(kvName)
+	err := d.enter("checkpoint", func() error {
+		return d.shield.copying(kv, func() error { return d.kv.Checkpoint(kv, pebble.WithFlushedWAL()) })
+	})
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -72,50 +73,67 @@ func TestACopyAppearsWholeOrNotAtAll(t *testing.T) {
 	}
 }
 
-// A disk that is full from some moment on fails the copy, not the store, and
-// leaves nothing that the next copy trips over.
+// A disk that is full at some moment, or from then on, fails the copy, not the
+// store, and leaves nothing that the next copy trips over.
 func TestACopyOnAFullDisk(t *testing.T) {
-	for n := int64(0); ; n++ {
-		mem := vfs.NewMem()
-		count := int64(0)
-		f := &fault{err: syscall.ENOSPC, match: func(op errorfs.Op) bool {
-			switch op.Kind {
-			case errorfs.OpCreate, errorfs.OpFileWrite, errorfs.OpMkdirAll, errorfs.OpLink, errorfs.OpRename, errorfs.OpLock:
-				count++
-				return strings.Contains(op.Path, "copy") && count > n
-			}
-			return false
-		}}
-		d := mustOpen(t, f.wrap(mem), "store", Options{})
-		if err := putVectors(d, 0, 10); err != nil {
-			t.Fatal(err)
+	for _, once := range []bool{false, true} {
+		n := int64(0)
+		for copyOnAFullDisk(t, n, once) {
+			n++
 		}
-		if _, err := sealBuffered(d, 8); err != nil {
-			t.Fatal(err)
+		if n < 10 {
+			t.Errorf("%d operations", n)
 		}
-		if err := d.Flush(); err != nil {
-			t.Fatal(err)
-		}
-		f.armed.Store(true)
-		err := d.Checkpoint("copy")
-		f.armed.Store(false)
-		if err == nil {
-			if n < 10 {
-				t.Errorf("%d operations", n)
-			}
-			mustClose(t, d)
-			return
-		}
-		if !errors.Is(err, ErrDiskFull) {
-			t.Errorf("after %d operations: %v", n, err)
-		}
-		if names, err := mem.List(""); err != nil || len(names) != 1 {
-			t.Errorf("after %d operations there is %q, %v", n, names, err)
-		}
-		mustPut(t, d, 10, "row")
-		if err := d.Checkpoint("copy"); err != nil {
-			t.Errorf("after %d operations, once more: %v", n, err)
-		}
-		mustClose(t, d)
 	}
+}
+
+// copyOnAFullDisk reports whether a copy takes more than n operations.
+func copyOnAFullDisk(t *testing.T, n int64, once bool) bool {
+	mem := vfs.NewMem()
+	var count atomic.Int64
+	var linked atomic.Bool // or not: it is copied then
+	f := &fault{err: syscall.ENOSPC, match: func(op errorfs.Op) bool {
+		switch op.Kind {
+		case errorfs.OpCreate, errorfs.OpFileWrite, errorfs.OpFileSync, errorfs.OpMkdirAll, errorfs.OpLink, errorfs.OpRename, errorfs.OpLock:
+			i := int64(-1)
+			if strings.Contains(op.Path, "copy") {
+				i = count.Add(1) - 1
+			}
+			if i == n && op.Kind == errorfs.OpLink {
+				linked.Store(true)
+			}
+			return i == n || i > n && !once
+		}
+		return false
+	}}
+	d := mustOpen(t, f.wrap(mem), "store", Options{})
+	defer mustClose(t, d)
+	if err := putVectors(d, 0, 10); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sealBuffered(d, 8); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	f.armed.Store(true)
+	err := d.Checkpoint("copy")
+	f.armed.Store(false)
+	failed := f.hits.Load() > 0 && !(once && linked.Load())
+	if failed != errors.Is(err, ErrDiskFull) || !failed && err != nil || errors.Is(err, ErrFailed) {
+		t.Errorf("operation %d, once %v: %v", n, once, err)
+	}
+	want := 2 // the store and the copy
+	if failed {
+		want = 1
+	}
+	if names, err := mem.List(""); err != nil || len(names) != want {
+		t.Errorf("operation %d, once %v: there is %q, %v", n, once, names, err)
+	}
+	mustPut(t, d, 10, "row")
+	if err := d.Checkpoint("copy"); failed && err != nil {
+		t.Errorf("operation %d, once %v: once more: %v", n, once, err)
+	}
+	return f.hits.Load() > 0
 }

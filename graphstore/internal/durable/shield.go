@@ -25,8 +25,10 @@ import (
 //     still finish a flush, serve reads, and close.
 //   - Errors on tables are returned: Pebble retries those. A pause before each
 //     return keeps the retries from spinning.
+//   - An error of syncing the directory of a copy is hidden too, and kept for
+//     whoever makes the copy: it is nothing to the store.
 //
-// Only the files directly in dir are shielded. With readOnly, nothing in dir
+// Beside those copies only the files directly in dir are shielded. With readOnly, nothing in dir
 // can be changed at all.
 type shield struct {
 	vfs.FS
@@ -39,6 +41,7 @@ type shield struct {
 	mu     sync.Mutex
 	memory *vfs.MemFS          // files created after the failure
 	names  map[string]struct{} // base names of those
+	copies map[string]error    // directories that the database is being copied to
 }
 
 func newShield(fs vfs.FS, dir string, h *health, readOnly bool) *shield {
@@ -181,10 +184,50 @@ func (s *shield) OpenReadWrite(name string, category vfs.DiskWriteCategory, opts
 // OpenDir implements vfs.FS.
 func (s *shield) OpenDir(name string) (vfs.File, error) {
 	f, err := s.FS.OpenDir(name)
-	if err == nil && name == s.dir {
+	if err != nil {
+		return nil, err
+	}
+	if name == s.dir {
 		return &vitalFile{File: f, shield: s, name: name}, nil
 	}
-	return f, err
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, ok := s.copies[name]; ok {
+		return &copyDir{File: f, shield: s, name: name}, nil
+	}
+	return f, nil
+}
+
+// copying runs call, which makes Pebble copy the database to dir.
+func (s *shield) copying(dir string, call func() error) error {
+	s.mu.Lock()
+	if s.copies == nil {
+		s.copies = make(map[string]error)
+	}
+	s.copies[dir] = nil
+	s.mu.Unlock()
+	err := call()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	hidden := s.copies[dir]
+	delete(s.copies, dir)
+	return errors.Join(err, hidden)
+}
+
+// copyDir keeps the errors of syncing the directory of a copy.
+type copyDir struct {
+	vfs.File
+	shield *shield
+	name   string
+}
+
+func (f *copyDir) Sync() error {
+	if err := f.File.Sync(); err != nil {
+		f.shield.mu.Lock()
+		defer f.shield.mu.Unlock()
+		f.shield.copies[f.name] = err
+	}
+	return nil
 }
 
 // ReuseForWrite implements vfs.FS.
