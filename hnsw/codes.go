@@ -26,9 +26,9 @@ import (
 //   - the few operations that make the bound of sums below 4.
 //
 // Rotation spreads a row's length evenly, so that one step serves all elements of all rows: lost is about 0.01,
-// whatever the dimension, hardly ever much more. Of each block of slots only the most lost of a slot is kept: then
-// one integer per block is what products have to reach. Rows of other norms, which only PlaceRow can bring, get an
-// infinite lost: what is in a block with them is always looked at.
+// whatever the dimension; where an element is beyond what codes can say, more. Of each block of slots the most lost of
+// a slot is kept, and which of its slots lose more than usual: then one integer is what products of all others have to
+// reach. Rows of other norms, which only PlaceRow can bring, get an infinite lost: they are always looked at.
 
 const (
 	// codesFrom is the number of rows from which a scan looks at codes: to prepare a query costs as much as some
@@ -45,7 +45,7 @@ const (
 	deviations = 6.0
 	checkAt    = 5.0
 
-	// usualLost is what hardly any code loses more than, in what rounding loses on average.
+	// usualLost is what few codes lose more than, in what rounding loses on average.
 	usualLost = 1.1
 
 	codesSeed = 0x6C69676874726167
@@ -122,6 +122,14 @@ func (g *Graph) encode(c *scratch, t *table, slot uint32, row []float32) {
 	most, bits := &m.lost[i/scanBlock], math.Float32bits(lost)
 	for now := most.Load(); now < bits && !most.CompareAndSwap(now, bits); now = most.Load() {
 	}
+	// Who uses a slot again leaves what it finds: searches that still look at the slot need not see that.
+	if !(float64(lost) <= usualLostOf(g.dim)) {
+		m.odd[i/scanBlock].Or(1 << (i % scanBlock))
+	}
+}
+
+func usualLostOf(dim int) float64 {
+	return usualLost * math.Sqrt(float64(dim)/12) / float64(simd.UnitScale(dim))
 }
 
 // coding is what a scan needs to know of the query whose code is in play.
@@ -129,7 +137,7 @@ type coding struct {
 	// The score of a slot is at most step*product + perLost*lost + rest.
 	step, perLost, rest float64
 	lost                float64 // the most that a code in question loses
-	usual               float64 // what few codes lose more than
+	usual               float64 // the most that a code loses which is not odd
 	own, rounding, dim  float64 // what the query's code loses, and what is not lost by codes
 
 	off    bool // not to be used in this scan
@@ -193,7 +201,7 @@ func (c *scratch) prepare(t *table, q []float32) {
 	e.step = float64(unit) / float64(simd.UnitScale(len(q)))
 	e.perLost = (normMost + lost) * (1 + 4*roundOff)
 	e.own, e.dim = lost, dim
-	e.usual = usualLost * math.Sqrt(dim/12) / float64(simd.UnitScale(len(q)))
+	e.usual = usualLostOf(len(q))
 	e.rounding = normMost*normMost*(1.01*dim*roundOff+2.01*turnError) + boundError
 	e.rest = normMost*lost + e.rounding
 }

@@ -134,7 +134,11 @@ func (f *indexFile) loadCodes(g *Graph, t *table) error {
 				return f.bad(secLost, "%v", x)
 			}
 			const perChunk = chunkSlots / scanBlock
-			t.meta[i/perChunk].lost[i%perChunk].Store(bits)
+			m := t.meta[i/perChunk]
+			m.lost[i%perChunk].Store(bits)
+			if float64(math.Float32frombits(bits)) > usualLostOf(g.dim) {
+				m.odd[i%perChunk].Store(math.MaxUint64) // whose code it is, is not in the file
+			}
 		}
 		var mapped bool
 		if t.codes.Data, mapped, err = into(f, secCodes, g.memory.codes); err != nil {

@@ -165,17 +165,17 @@ func (c *scratch) hopefulOf(t *table, ids []uint32, products []int32, least floa
 	e.lost = c.mostLost(t, ids)
 	places := c.ids[:len(ids)]
 	places = places[:simd.Above(products, e.needed(least), places)]
-	// Some blocks have codes that lose much. Others are not to pay for it: they have one bound, for to make one takes
-	// longer than to look whether it holds.
+	// Few codes lose much. The others are not to pay for it, and have one bound, for to make one takes longer than to
+	// compare with it.
 	e.lost = e.usual
 	usual := e.needed(least)
 	kept := 0
 	for i, at := range places {
 		id, p := ids[at], products[i]
 		need := usual
-		m, _ := t.at(id)
-		if lost := lostNear(m, id); lost > e.usual {
-			e.lost = lost
+		if t.odd(id) {
+			m, _ := t.at(id)
+			e.lost = lostNear(m, id)
 			need = e.needed(least)
 		}
 		places[kept], c.near[kept] = id, p

@@ -2,6 +2,7 @@ package hnsw
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/lightctl/lightrag/hnsw/simd"
@@ -57,25 +58,55 @@ func to32(x int64) int32 { return int32(max(math.MinInt32, min(math.MaxInt32, x)
 
 // sift looks at the codes of n slots from first on, all of one chunk.
 func (c *scratch) sift(t *table, first, n uint32, f *filter, b *best) {
-	e, s := &c.coding, c.sifter
+	e := &c.coding
 	m, at := t.at(first)
-	e.lose(m, at, n)
-	least := s.atLeast(e, b)
-	ids := c.ids[:n]
-	ids = ids[:simd.ScanRange8(&c.code, &t.codes, first, int(n), to32(least-e.slack()), ids, c.near)]
-	// Few codes lose much: not all that are looked at in one go are to pay for it.
-	e.lost = e.usual
-	usual := e.slack()
-	block, slack := uint32(math.MaxUint32), usual
-	for i, id := range ids {
-		if id/scanBlock != block {
-			block, slack = id/scanBlock, usual
-			if lost := lostNear(m, id); lost > e.usual {
-				e.lost = lost
-				slack = e.slack()
-			}
+	products := c.near[:n]
+	simd.DotRange8(&c.code, &t.codes, first, products)
+	// Those that lose much come first, so that the others need not pay for it.
+	for from := uint32(0); from < n; {
+		block := (at + from) / scanBlock
+		to := min((block+1)*scanBlock-at, n)
+		if odd := m.odd[block].Load(); odd != 0 {
+			e.lost = lostNear(m, first+from)
+			c.siftOdd(odd>>((at+from)%scanBlock), first+from, products[from:to], f, b)
 		}
-		product := int64(c.near[i])
+		from = to
+	}
+	e.lost = e.usual
+	c.weigh(first, products, f, b)
+}
+
+// siftOdd does so for those of some slots of a block that have a bit, and takes their products out.
+func (c *scratch) siftOdd(odd uint64, first uint32, products []int32, f *filter, b *best) {
+	if bits.OnesCount64(odd) > scanBlock/4 {
+		c.weigh(first, products, f, b)
+		for i := range products {
+			products[i] = noProduct
+		}
+		return
+	}
+	for ; odd != 0; odd &= odd - 1 {
+		i := bits.TrailingZeros64(odd)
+		if i >= len(products) {
+			return
+		}
+		one := [1]int32{products[i]}
+		c.weigh(first+uint32(i), one[:], f, b)
+		products[i] = noProduct
+	}
+}
+
+// noProduct is less than any product.
+const noProduct = math.MinInt32
+
+// weigh lets those of the slots from first on wait that may be among the best, where codes lose no more than e.lost.
+func (c *scratch) weigh(first uint32, products []int32, f *filter, b *best) {
+	e, s := &c.coding, c.sifter
+	slack, least := e.slack(), s.atLeast(e, b)
+	places := c.ids[:len(products)]
+	places = places[:simd.Above(products, max(to32(least-slack), noProduct+1), places)]
+	for i, at := range places {
+		id, product := first+at, int64(products[i])
 		if product+slack < least || !f.ok(id) {
 			continue
 		}

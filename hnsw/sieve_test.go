@@ -74,6 +74,7 @@ func TestAScanGoesByWhatTheCodesOfEachBlockLose(t *testing.T) {
 			}
 			simd.Quantise(tab.codes.Row(h.Slot), row, simd.UnitScale(dim))
 			m.lost[at/scanBlock].Store(math.Float32bits(off + 0.02))
+			m.odd[at/scanBlock].Or(1 << (at % scanBlock))
 		}
 		for _, allow := range []*roaring.Bitmap{nil, all} { // in order, and by a list
 			if got, err := g.Search(v, k, SearchOptions{Exact: true, Allow: allow}, nil); err != nil || !slices.Equal(got, want) {
@@ -84,6 +85,28 @@ func TestAScanGoesByWhatTheCodesOfEachBlockLose(t *testing.T) {
 			m, at := tab.at(h.Slot)
 			g.encodeRow(tab, h.Slot)
 			m.lost[at/scanBlock].Store(math.Float32bits(0.02)) // no code loses more
+		}
+	}
+}
+
+func TestASlotIsOddWhoseCodeLosesMoreThanUsual(t *testing.T) {
+	for _, dim := range []int{64, 384} {
+		rows := clusters(77, 3000, dim)
+		g := newTestGraph(t, dim, Options{})
+		needsCodes(t, g)
+		appendAll(t, g, rows)
+		tab, turned, odd := g.table.Load(), make([]float32, dim), 0
+		for slot := range g.Bound() {
+			tab.turn.Rotate(turned, tab.row(slot))
+			lost := float64(lostOf(turned, tab.codes.Row(slot), 1/simd.UnitScale(dim)))
+			if is := lost > usualLostOf(dim); is != tab.odd(slot) {
+				t.Fatalf("dimension %d, slot %d: odd is %v, the code loses %v, usual is %v", dim, slot, !is, lost, usualLostOf(dim))
+			} else if is {
+				odd++
+			}
+		}
+		if odd == 0 || odd > len(rows)/10 {
+			t.Errorf("dimension %d: %d of %d slots are odd", dim, odd, len(rows))
 		}
 	}
 }

@@ -39,6 +39,8 @@ type table struct {
 type meta struct {
 	// lost is, per block of slots, the most that a code of it is off (see codes.go), as the bits of a float32.
 	lost [chunkSlots / scanBlock]atomic.Uint32
+	// odd has a bit for each slot whose code may lose more than usual (see codes.go).
+	odd  [chunkSlots / scanBlock]atomic.Uint64
 	dead [chunkSlots / 64]atomic.Uint64
 	// up is where the lists above layer 0 begin, in words of upper; 0 means there are none. Written before the
 	// slot is published, never after.
@@ -109,6 +111,11 @@ func (t *table) alive(from, to uint32) (uint32, uint32) {
 		return from, min(end, to)
 	}
 	return to, to
+}
+
+func (t *table) odd(slot uint32) bool {
+	m, i := t.at(slot)
+	return m.odd[i>>6].Load()>>(i&63)&1 != 0
 }
 
 func (t *table) nextTwin(slot uint32) uint32 {

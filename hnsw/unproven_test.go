@@ -74,6 +74,7 @@ func TestAScanSeesThatCodesAreOffTooFar(t *testing.T) {
 		simd.Quantise(tab.codes.Row(slot), off, simd.UnitScale(dim))
 		m, i := tab.at(slot)
 		m.lost[i/scanBlock].Store(math.Float32bits(0.1))
+		m.odd[i/scanBlock].Store(math.MaxUint64)
 	}
 	all := roaring.New()
 	all.AddRange(0, n)
