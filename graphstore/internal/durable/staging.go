@@ -88,7 +88,7 @@ func (s *Staging) take() error {
 		err = errors.Join(err, lock.Close())
 	}
 	if isLocked(err) || isNotExist(err) {
-		return errorf(ErrLocked, "another backup or import is making it in %s", s.stage)
+		return errorf(ErrLocked, "another backup or import is making it in %s, wait for its end", s.stage)
 	}
 	return err
 }
