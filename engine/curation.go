@@ -94,7 +94,7 @@ func (s MergeStrategy) strategy() (graphstore.Strategy, error) {
 	case MergeKeepLast:
 		return graphstore.KeepLast, nil
 	}
-	return 0, fmt.Errorf("%w: merge strategy %q", ErrInvalid, s)
+	return 0, fmt.Errorf("%w: merge strategy %q is none of keep_first, keep_last, concatenate, join_unique", ErrInvalid, s)
 }
 
 // MergeOptions says what the merged entity shows. A field with a strategy

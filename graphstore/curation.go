@@ -217,7 +217,7 @@ func (c *curator) wrote(token string) { c.writes[token] = struct{}{} }
 // checkName refuses what cannot be a name.
 func checkName(name string) error {
 	if strings.TrimSpace(name) == "" || !utf8.ValidString(name) || strings.ContainsRune(name, 0) {
-		return invalidf("name %q", name)
+		return invalidf("%q is no name", name)
 	}
 	return nil
 }

@@ -70,13 +70,23 @@ func TestNamesThatAreNotThere(t *testing.T) {
 		`delete 1 relation: entity "babbage": not found; did you mean "Charles Babbage"?`:                              {"relation", "delete", "London", "babbage"},
 		`delete 1 relation: relation of "London" and "Ada Lovelace": not found`:                                        {"relation", "delete", "London", "Ada Lovelace"},
 		`delete entities "nope": entity "nope": not found`:                                                             {"entity", "delete", "nope"},
-		`document "NOTES": not found; did you mean "notes"?`:                                                           {"docs", "show", "NOTES"},
-		`retry: document "./notes": not found; did you mean "notes"?`:                                                  {"docs", "retry", "engine", "./notes"},
-		`query: document "/somewhere/notes" of the filter: not found; did you mean "notes"?`:                           {"query", "x", "--doc", "/somewhere/notes"},
+		"undo change 99: change 99: not found; `lightctl entity changes` lists those that there are":                   {"entity", "undo", "99"},
+		`document "": not found`:                                                             {"docs", "show", ""},
+		`document "NOTES": not found; did you mean "notes"?`:                                 {"docs", "show", "NOTES"},
+		`retry: document "./notes": not found; did you mean "notes"?`:                        {"docs", "retry", "engine", "./notes"},
+		`query: document "/somewhere/notes" of the filter: not found; did you mean "notes"?`: {"query", "x", "--doc", "/somewhere/notes"},
 	} {
 		r := b.exits(exitNotFound, args...)
 		if got := lastLine(r.err); got != "lightctl: "+want {
 			t.Errorf("%q:\ngot  %s\nwant lightctl: %s", args, got, want)
+		}
+	}
+	for want, args := range map[string][]string{
+		`delete entities "": "" is no name`: {"entity", "delete", ""},
+		`merge into "Ada": merge strategy "first" is none of keep_first, keep_last, concatenate, join_unique`: {"entity", "merge", "London", "Ada", "--type-by", "first"},
+	} {
+		if r := b.exits(exitUsage, args...); lastLine(r.err) != "lightctl: "+want {
+			t.Errorf("%q: %s", args, lastLine(r.err))
 		}
 	}
 	if r := b.exits(exitNotFound, "docs", "delete", "note", "nope"); r.out != "not found: note; did you mean \"notes\"?\nnot found: nope\n" {

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -144,7 +146,11 @@ func (a *app) undoCommand() *cobra.Command {
 				return usagef("%q is not the number of a change; see lightctl entity changes", args[0])
 			}
 			return a.remove(cmd.Context(), args, "undone", nil, func(db *engine.DB) (*engine.CurationReport, error) {
-				return db.Undo(cmd.Context(), uint32(id))
+				rep, err := db.Undo(cmd.Context(), uint32(id))
+				if errors.Is(err, engine.ErrNotFound) {
+					err = fmt.Errorf("%w; `lightctl entity changes` lists those that there are", err)
+				}
+				return rep, err
 			})
 		},
 	}

@@ -53,6 +53,9 @@ func TestLastLinesOfAQuery(t *testing.T) {
 	if r := b.ok("index", "-"); !strings.Contains(r.out, "\nno language model was asked, ") || strings.Contains(r.out, "call") {
 		t.Errorf("index:\n%s", r.out)
 	}
+	if r := b.ok("docs", "show", "stdin"); !strings.Contains(r.out, "\nspent        1 call, 0 + 0 tokens\n") || strings.Contains(r.out, "model call") {
+		t.Errorf("docs show:\n%s", r.out)
+	}
 	const graph = "graph by rules (offline-2), vectors by "
 	for _, c := range []struct {
 		args     []string

@@ -146,7 +146,8 @@ func message(err error) string {
 		return text
 	}
 	if errors.Is(err, engine.ErrInvalid) { // the text says what is invalid; that it is, goes without saying
-		text = strings.ReplaceAll(text, "invalid argument: ", "")
+		what := engine.ErrInvalid.Error()
+		text = strings.TrimSuffix(strings.ReplaceAll(text, what+": ", ""), ": "+what)
 	}
 	switch {
 	case errors.Is(err, context.Canceled):

@@ -120,7 +120,10 @@ func missingType(v *engine.View, types []string) (string, error) {
 
 // nearDocuments returns the ids of stored documents that id may mean.
 func nearDocuments(docs []engine.DocumentInfo, id string) []string {
-	return near(path.Clean(strings.TrimSpace(id)), func(yield func(string) bool) {
+	if id = strings.TrimSpace(id); id == "" {
+		return nil
+	}
+	return near(path.Clean(id), func(yield func(string) bool) {
 		for i := range docs {
 			if !yield(docs[i].ID) {
 				return
