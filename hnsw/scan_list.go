@@ -158,32 +158,33 @@ func (c *scratch) seed(t *table, q []float32, ids []uint32, products []int32, f 
 }
 
 // hopefulOf keeps those of the listed slots whose score, by their products, may be at least least, and leaves the
-// products in c.near.
+// products in c.near. e.lost is the most that a code of these loses afterwards.
 func (c *scratch) hopefulOf(t *table, ids []uint32, products []int32, least float32) []uint32 {
 	e := &c.coding
-	lost := e.lost
 	e.lost = c.mostLost(t, ids)
 	places := c.ids[:len(ids)]
 	places = places[:simd.Above(products, e.needed(least), places)]
 	// Few codes lose much. The others are not to pay for it, and have one bound, for to make one takes longer than to
 	// compare with it.
 	e.lost = e.usual
-	usual := e.needed(least)
+	usual, most := e.needed(least), e.usual
 	kept := 0
 	for i, at := range places {
 		id, p := ids[at], products[i]
-		need := usual
+		need, lost := usual, e.usual
 		if t.odd(id) {
 			m, _ := t.at(id)
-			e.lost = lostNear(m, id)
+			lost = lostNear(m, id)
+			e.lost = lost
 			need = e.needed(least)
 		}
 		places[kept], c.near[kept] = id, p
 		if p >= need {
 			kept++
+			most = max(most, lost)
 		}
 	}
-	e.lost = lost
+	e.lost = most
 	return places[:kept]
 }
 
