@@ -77,3 +77,33 @@ func TestCodesThatAreAskedForAreMultipliedAsOthers(t *testing.T) {
 		})
 	}
 }
+
+// Who asks for rows ahead reads ids ahead, but none behind the last.
+func TestNoIDBehindTheLastIsRead(t *testing.T) {
+	const most = 150
+	for _, dim := range []int{64, 384, 2100} {
+		for _, rows := range []int{10, farMore / stride8(dim)} {
+			r := newRand(t)
+			m := guardedMatrix8(t, r, dim, rows, true)
+			codes := make([]uint8, dim)
+			fillBytes(r, codes)
+			ids, out := guarded[uint32](t, most, true), guarded[int32](t, most, true)
+			for i := range ids {
+				ids[i] = uint32(r.IntN(rows))
+			}
+			eachTier(t, func(t *testing.T) {
+				q := guardedQuery(t, codes)
+				for n := range most + 1 {
+					ids, out := ids[most-n:], out[most-n:]
+					clear(out)
+					DotMany8(q, m, ids, out)
+					for i, id := range ids {
+						if want := dot8Go(q, m.Row(id)); out[i] != want {
+							t.Fatalf("dim %d, %d rows, %d ids: row %d: %d, want %d", dim, rows, n, id, out[i], want)
+						}
+					}
+				}
+			})
+		}
+	}
+}
