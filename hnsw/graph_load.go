@@ -7,6 +7,9 @@ import (
 	"math/bits"
 	"slices"
 	"sync/atomic"
+	"unsafe"
+
+	"github.com/lightctl/lightrag/hnsw/internal/arena"
 )
 
 // LoadGraph returns the graph that Save wrote, and the caller's part. Its rows are yet to be placed, before the first
@@ -61,7 +64,7 @@ func (f *indexFile) graph(o Options) (*Graph, error) {
 	}
 	t := *g.table.Load()
 	chunks := (int(f.slots) + chunkMask) >> chunkShift
-	metas := make([]meta, chunks)
+	metas := g.memory.metas(chunks)
 	t.meta = make([]*meta, chunks)
 	for i := range metas {
 		t.meta[i] = &metas[i]
@@ -81,6 +84,20 @@ func (f *indexFile) graph(o Options) (*Graph, error) {
 	g.entry.Store(f.entry)
 	g.mark.Store(f.mark)
 	return g, nil
+}
+
+// metas returns so many, zeroed. Little is written to each, in pages of its own: many are in a huge page, which is had at
+// once.
+func (a *arenas) metas(n int) []meta {
+	const size, huge = int(unsafe.Sizeof(meta{})), 2 << 20
+	if bytes := (n*size + huge - 1) &^ (huge - 1); 2*n*size >= bytes {
+		memory := arena.New[uint8](bytes)
+		if p, err := memory.Grow(bytes); err == nil && !memory.Moves() {
+			a.meta = memory
+			return unsafe.Slice((*meta)(unsafe.Pointer(unsafe.SliceData(p))), n) // it has no pointers
+		}
+	}
+	return make([]meta, n)
 }
 
 func (f *indexFile) loadLists(g *Graph, t *table) error {

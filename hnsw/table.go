@@ -59,6 +59,7 @@ type arenas struct {
 	rows         *arena.Arena[float32] // those of a file, or those in one, from the first on; nil where all are on the heap
 	ids          *arena.Arena[uint64]  // of an Index that was opened, but for those of its last chunk; else nil
 	sums         *arena.Arena[uint32]  // of rows, likewise
+	meta         *arena.Arena[uint8]   // of the chunks of a file; nil where those are on the heap
 }
 
 // reserveBytes is the address space an arena asks for at most. It costs nothing, but there is an end to it.
