@@ -7,8 +7,8 @@
 //
 //	go run ./bench/ann --quick --only text --peers hnswlib
 //
-// With --peers none only this module is measured. --profile DIR writes CPU profiles of our builds; --plot FILE
-// draws the curves into an SVG or PNG file. With --quick there is one seed, 20,000 rows (fewer of more than 384
+// What was measured is printed after an interrupt, too. With --peers none only this module is measured. --profile
+// DIR writes CPU profiles of our builds; --plot FILE draws the curves into an SVG or PNG file. With --quick there is one seed, 20,000 rows (fewer of more than 384
 // dimensions, and for the peers other than hnswlib), 300 queries of a mixture, and no ef beyond 256: within three
 // minutes on two free cores; without it, within thirty.
 //
@@ -23,8 +23,9 @@
 // are in modules of their own below peers, so that this module does not depend on them; the go command fetches
 // them. A peer that is not there is reported as not found; nothing fails for it.
 //
-// hnswlib runs on all data and seeds. The others (faiss HNSW over float32 and over 8-bit codes, weaviate,
-// coder/hnsw, and chromem-go, which scans) run on 20,000 rows with one seed, ours beside them.
+// hnswlib runs on all data and seeds; our walk by float32 rows only on real text, where it has a goal. The others
+// (faiss HNSW over float32 and over 8-bit codes, weaviate, coder/hnsw, and chromem-go, which scans) run on 20,000
+// rows with one seed, ours beside them.
 //
 // # Method
 //

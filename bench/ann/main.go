@@ -21,12 +21,12 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	r, err := run(ctx, o, os.Stderr)
-	if err == nil {
+	if r != nil { // what was measured before an error, or an interrupt, has taken its time
+		write := r.writeText
 		if o.json {
-			err = r.writeJSON(os.Stdout)
-		} else {
-			err = r.writeText(os.Stdout)
+			write = r.writeJSON
 		}
+		err = errors.Join(err, write(os.Stdout))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "ann:", err)

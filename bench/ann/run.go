@@ -65,7 +65,8 @@ type made struct {
 	err     error
 }
 
-// run measures what the options ask for. A part that fails for want of something leaves rows without values.
+// run measures what the options ask for. A part that fails for want of something leaves rows without values. With an
+// error it returns what was measured before, if anything was.
 func run(ctx context.Context, o *options, log io.Writer) (_ *report, err error) {
 	started := time.Now()
 	module, err := moduleFolder(ctx)
@@ -91,16 +92,16 @@ func run(ctx context.Context, o *options, log io.Writer) (_ *report, err error) 
 		}
 		r.log("section %s", s.name)
 		if err := s.run(r); err != nil {
-			return nil, fmt.Errorf("section %s: %w", s.name, err)
+			return r.report, fmt.Errorf("section %s: %w", s.name, err)
 		}
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return r.report, err
 		}
 	}
 	if o.plot != "" {
 		r.log("plot")
 		if err := r.draw(); err != nil {
-			return nil, fmt.Errorf("plot: %w", err)
+			return r.report, fmt.Errorf("plot: %w", err)
 		}
 	}
 	r.log("done")
