@@ -123,7 +123,7 @@ func (g *Graph) encode(c *scratch, t *table, slot uint32, row []float32) {
 	for now := most.Load(); now < bits && !most.CompareAndSwap(now, bits); now = most.Load() {
 	}
 	// Who uses a slot again leaves what it finds: searches that still look at the slot need not see that.
-	if !(float64(lost) <= usualLostOf(g.dim)) {
+	if !(float64(lost) <= t.usual) {
 		m.odd[i/scanBlock].Or(1 << (i % scanBlock))
 	}
 }
@@ -201,7 +201,7 @@ func (c *scratch) prepare(t *table, q []float32) {
 	e.step = float64(unit) / float64(simd.UnitScale(len(q)))
 	e.perLost = (normMost + lost) * (1 + 4*roundOff)
 	e.own, e.dim = lost, dim
-	e.usual = usualLostOf(len(q))
+	e.usual = t.usual
 	e.rounding = normMost*normMost*(1.01*dim*roundOff+2.01*turnError) + boundError
 	e.rest = normMost*lost + e.rounding
 }

@@ -168,7 +168,6 @@ func (g *Graph) purge(c *linker, t *table, owner uint32, layer int) {
 	c.candidates = candidates
 	g.chooseBeside(c, t, owner, candidates, g.capacity(layer), len(stay), g.o.M)
 
-	mu := g.lock(owner)
 	if layer == 0 {
 		for _, id := range old {
 			t.inDegree(id).Add(^uint32(0))
@@ -177,15 +176,12 @@ func (g *Graph) purge(c *linker, t *table, owner uint32, layer int) {
 			t.inDegree(id).Add(1)
 		}
 	}
-	replace(list, c.out)
-	mu.Unlock()
+	rewrite(list, c.out)
 	if t.dead(owner) || g.upkeep.leaving.has(owner) {
 		return // nobody is to come to it who does not now
 	}
 	for _, r := range c.fresh {
-		mu := g.lock(r.slot())
 		g.addLink(c, t, r.slot(), owner, r.near(), layer)
-		mu.Unlock()
 	}
 }
 
@@ -206,15 +202,13 @@ func (g *Graph) substitute(c *linker, t *table, owner uint32, layer int, ids []u
 		}
 	}
 	c.stay = now
-	mu := g.lock(owner)
-	defer mu.Unlock()
 	for _, id := range ids {
 		t.inDegree(id).Add(^uint32(0))
 	}
 	for _, id := range now {
 		t.inDegree(id).Add(1)
 	}
-	replace(g.list(t, owner, 0), now)
+	rewrite(t.zero(owner), now)
 	return true
 }
 

@@ -3,7 +3,6 @@ package hnsw
 import (
 	"maps"
 	"slices"
-	"sync/atomic"
 )
 
 // members is the set of twins that are not the first of their chain: no nodes, and named by nobody.
@@ -48,10 +47,7 @@ func (t *table) setTwin(slot, next uint32) {
 // unchain makes a node one without twins.
 func (g *Graph) unchain(t *table, first uint32) {
 	delete(g.tails, first)
-	mu := g.lock(first)
-	list := g.list(t, first, 0)
-	atomic.StoreUint32(&list[0], atomic.LoadUint32(&list[0])&^hasTwins)
-	mu.Unlock()
+	setTwins(t.zero(first), false)
 	t.setTwin(first, 0)
 }
 
@@ -65,11 +61,11 @@ func (g *Graph) promote(c *linker, t *table, first uint32) {
 	for _, id := range ids {
 		t.inDegree(id).Add(1)
 	}
-	list := g.list(t, heir, 0)
+	list := t.zero(heir)
 	replace(list, ids)
 	if last != heir {
 		g.tails[heir] = last
-		atomic.StoreUint32(&list[0], uint32(len(ids))|hasTwins)
+		setTwins(list, true)
 	}
 	c.found = c.found[:0]
 	g.exchange(c, t, first, heir, 0)

@@ -30,6 +30,7 @@ type Graph struct {
 	upperFree uint64 // next free word of upper lists
 	memory    arenas
 	coded     uint32       // slots below it have codes, even if their rows are yet to be placed
+	moves     bool         // when memory grows, what is in it moves
 	moving    sync.RWMutex // see hold
 
 	linking   sync.Mutex
@@ -37,7 +38,6 @@ type Graph struct {
 	tails     map[uint32]uint32 // last twin of each chain
 	repaired  uint32            // mark when reachability was last checked
 	uncounted bool              // see lockLinks
-	locks     [256]sync.Mutex   // of lists, by slot
 	top       sync.Mutex        // held while a slot becomes the entry
 
 	readers readers
@@ -58,11 +58,14 @@ func NewGraph(dim int, o Options) (*Graph, error) {
 	g.entry.Store(noEntry)
 	t := &table{rows: simd.NewMatrix(dim), codes: simd.NewMatrix8(dim), m: o.M}
 	if dim >= codesFromDim {
-		t.turn, t.walks = simd.NewRotator(dim, codesSeed), o.Walk == WalkCodes
+		t.turn, t.walks, t.usual = simd.NewRotator(dim, codesSeed), o.Walk == WalkCodes, usualLostOf(dim)
 	}
 	g.memory = newArenas(t.codes.Stride, o.M)
+	g.moves = g.memory.codes.Moves() || g.memory.links.Moves() || g.memory.upper.Moves()
 	if o.RowFile != nil {
 		g.memory.rows = arena.NewFile[float32](rowsLimit(dim), o.RowFile)
+	} else {
+		g.memory.rows = arena.New[float32](rowsLimit(dim))
 	}
 	g.table.Store(t)
 	g.scratches.New = func() any { return newScratch(g) }
@@ -113,8 +116,8 @@ func Normalize(dst, vec []float32) error {
 	return err
 }
 
-// Row returns the normalised row of a slot, borrowed: it never moves or changes, and must not be written. With
-// Options.RowFile it is valid as long as the graph is reachable. It is nil for a slot that was not appended.
+// Row returns the normalised row of a slot, borrowed: it never moves or changes, must not be written, and is valid as
+// long as the graph is reachable. It is nil for a slot that was not appended.
 func (g *Graph) Row(slot uint32) []float32 {
 	if slot >= g.bound.Load() {
 		return nil
@@ -129,7 +132,7 @@ func (g *Graph) Score(slot uint32, q []float32) float32 {
 		return -1
 	}
 	score := makeRank(simd.Dot(q, g.table.Load().row(slot)), slot).score()
-	runtime.KeepAlive(g) // and with it the row, which may lie in a file
+	runtime.KeepAlive(g) // and with it the row
 	return score
 }
 

@@ -153,7 +153,7 @@ func (f *indexFile) loadCodes(g *Graph, t *table) error {
 			const perChunk = chunkSlots / scanBlock
 			m := t.meta[i/perChunk]
 			m.lost[i%perChunk].Store(bits)
-			if float64(math.Float32frombits(bits)) > usualLostOf(g.dim) {
+			if float64(math.Float32frombits(bits)) > t.usual {
 				m.odd[i%perChunk].Store(math.MaxUint64) // whose code it is, is not in the file
 			}
 		}
@@ -244,8 +244,7 @@ func (g *Graph) recount() {
 	defer g.let()
 	isTwin := clearedBits(nil, g.mark.Load())
 	for slot := range g.mark.Load() {
-		list := t.zero(slot)
-		for _, id := range list[1:][:list[0]&^hasTwins] {
+		for _, id := range listed(t.zero(slot)) {
 			t.inDegree(id).Add(1)
 		}
 		if next := t.nextTwin(slot); next != 0 {

@@ -109,7 +109,6 @@ func (f *indexFile) loadRows(c *contents, t *table, all bool) error {
 	dim := int(f.dim)
 	size := dim << t.rows.Shift
 	whole := (int(f.slots)*dim + size - 1) / size * size
-	c.g.memory.rows = arena.New[float32](whole)
 	rows, mapped, err := into(f, secRows, c.g.memory.rows)
 	if err != nil {
 		return err

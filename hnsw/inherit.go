@@ -122,8 +122,7 @@ func (g *Graph) namedBy(t *table, slot uint32, to []uint32) []uint32 {
 		if g.upkeep.apart.has(owner) {
 			continue
 		}
-		list := t.zero(owner)
-		if slices.Contains(list[1:][:list[0]&^hasTwins], slot) {
+		if slices.Contains(listed(t.zero(owner)), slot) {
 			to = append(to, owner)
 		}
 	}
@@ -148,8 +147,6 @@ func (g *Graph) settle(c *linker, t *table, slot, old uint32, layer int) {
 	c.out = out
 	g.exchange(c, t, old, slot, layer)
 	for _, r := range c.fresh {
-		mu := g.lock(r.slot())
 		g.addLink(c, t, r.slot(), slot, r.near(), layer)
-		mu.Unlock()
 	}
 }

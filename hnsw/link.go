@@ -161,10 +161,7 @@ func (g *Graph) chain(w twin) {
 	}
 	t.setTwin(last, w.slot)
 	if !ok {
-		mu := g.lock(w.first)
-		list := g.list(t, w.first, 0)
-		atomic.StoreUint32(&list[0], atomic.LoadUint32(&list[0])|hasTwins)
-		mu.Unlock()
+		setTwins(t.zero(w.first), true)
 	}
 	g.tails[w.first] = w.slot
 }
@@ -214,9 +211,7 @@ func (g *Graph) linkSlot(c *linker, slot uint32) (first uint32, found bool) {
 	}
 	for layer := reach; layer >= 0; layer-- {
 		for _, r := range c.own[layer] {
-			mu := g.lock(r.slot())
 			g.addLink(c, t, r.slot(), slot, r.near(), layer)
-			mu.Unlock()
 		}
 	}
 	if t.inDegree(slot).Load() == 0 {

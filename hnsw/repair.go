@@ -71,9 +71,7 @@ func (g *Graph) relink(c *linker, t *table, slot uint32) {
 		}
 	}
 	c.old = ids
-	mu := g.lock(slot)
-	replace(list, ids)
-	mu.Unlock()
+	rewrite(list, ids)
 }
 
 // reach is the set of slots that a walk on layer 0 can meet.
@@ -116,20 +114,19 @@ func (r *reach) from(slot uint32) {
 // before may lose that link, which carried nothing while slot itself could not be reached.
 func (g *Graph) attach(c *linker, t *table, owner, slot uint32) {
 	list, own := g.list(t, owner, 0), g.list(t, slot, 0)
-	mu := g.lock(owner)
+	lock(list)
 	ids, _ := neighbours(list, MaxSlots, c.ids[:0])
 	if len(ids) < g.capacity(0) {
 		if !slices.Contains(ids, slot) {
-			atomic.StoreUint32(&list[1+len(ids)], slot)
-			atomic.StoreUint32(&list[0], atomic.LoadUint32(&list[0])+1)
+			extend(list, len(ids), slot)
 			t.inDegree(slot).Add(1)
 		}
-		mu.Unlock()
+		unlock(list)
 		return
 	}
-	mu.Unlock()
+	unlock(list)
 
-	mu = g.lock(slot)
+	lock(own)
 	out, _ := neighbours(own, MaxSlots, c.out[:0])
 	c.out = out
 	place := len(ids) - 1
@@ -141,26 +138,24 @@ func (g *Graph) attach(c *linker, t *table, owner, slot uint32) {
 	}
 	gives := ids[place]
 	if !slices.Contains(out, gives) {
-		at := min(len(out), g.capacity(0)-1)
-		if at < len(out) {
+		if at := len(out) - 1; len(out) == g.capacity(0) {
 			t.inDegree(out[at]).Add(^uint32(0))
-		}
-		atomic.StoreUint32(&own[1+at], gives)
-		if at == len(out) {
-			atomic.StoreUint32(&own[0], atomic.LoadUint32(&own[0])+1)
+			atomic.StoreUint32(&own[1+at], gives)
+		} else {
+			extend(own, len(out), gives)
 		}
 		t.inDegree(gives).Add(1)
 	}
-	mu.Unlock()
+	unlock(own)
 
 	// Another linker may have changed owner's list meanwhile; then whatever is in that place now gives way, and
 	// the next repair sees to it.
-	mu = g.lock(owner)
+	lock(list)
 	now, _ := neighbours(list, MaxSlots, c.ids[:0])
 	if place < len(now) && !slices.Contains(now, slot) {
 		atomic.StoreUint32(&list[1+place], slot)
 		t.inDegree(now[place]).Add(^uint32(0))
 		t.inDegree(slot).Add(1)
 	}
-	mu.Unlock()
+	unlock(list)
 }

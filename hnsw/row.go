@@ -19,12 +19,13 @@ func (g *Graph) rowInFile(t *table, slot uint32) bool {
 	return rows != nil && rows.InFile() && (int(slot>>t.rows.Shift)+1)*t.rows.Dim<<t.rows.Shift <= len(rows.Slice())
 }
 
-// growRows returns a matrix with one more chunk, in memory from the first that the file has no room for. Only the last
-// matrix may be grown again.
+// growRows returns a matrix with one more chunk, which lies behind those before: memory that is taken in large pieces costs
+// a tenth of what small pages of the heap do when they are touched first. It is on the heap where arenas move, and from the
+// first that a file or the address space has no room for. Only the last matrix may be grown again.
 func (g *Graph) growRows(m simd.Matrix) simd.Matrix {
 	rows, size := g.memory.rows, m.Dim<<m.Shift
 	at := len(m.Chunks) * size
-	if rows == nil || !rows.InFile() || len(rows.Slice()) < at {
+	if rows == nil || rows.Moves() || len(rows.Slice()) < at {
 		return m.Grow()
 	}
 	all, err := rows.Grow(at + size)

@@ -1,17 +1,6 @@
 package hnsw
 
-import (
-	"sync"
-	"sync/atomic"
-
-	"github.com/lightctl/lightrag/hnsw/simd"
-)
-
-func (g *Graph) lock(slot uint32) *sync.Mutex {
-	mu := &g.locks[slot%uint32(len(g.locks))]
-	mu.Lock()
-	return mu
-}
+import "github.com/lightctl/lightrag/hnsw/simd"
 
 func (g *Graph) capacity(layer int) int {
 	if layer == 0 {
@@ -105,20 +94,19 @@ func (c *scratch) cross(t *table, i int, s rank, length int32, left, dropped []r
 	return still, dropped
 }
 
-// addLink gives owner the neighbour added, choosing anew among all when the list is full. The lock
-// of owner must be held.
+// addLink gives owner the neighbour added, choosing anew among all when the list is full.
 func (g *Graph) addLink(c *linker, t *table, owner, added uint32, near int32, layer int) {
 	list := g.list(t, owner, layer)
+	lock(list)
+	defer unlock(list)
 	old, _ := neighbours(list, MaxSlots, c.ids[:0])
 	for _, id := range old {
 		if id == added {
 			return
 		}
 	}
-	count := int(atomic.LoadUint32(&list[0]) &^ hasTwins)
-	if count < g.capacity(layer) {
-		atomic.StoreUint32(&list[1+count], added)
-		atomic.StoreUint32(&list[0], atomic.LoadUint32(&list[0])+1)
+	if len(old) < g.capacity(layer) {
+		extend(list, len(old), added)
 		if layer == 0 {
 			t.inDegree(added).Add(1)
 		}
@@ -143,7 +131,7 @@ func (t *table) between(c *scratch, slot uint32, ids []uint32) []int32 {
 	return near
 }
 
-// prune rewrites a full list of owner with the best choice among its neighbours and one more.
+// prune rewrites a full list of owner, which is locked, with the best choice among its neighbours and one more.
 func (g *Graph) prune(c *linker, t *table, owner uint32, added rank, layer int) {
 	list := g.list(t, owner, layer)
 	ids, _ := neighbours(list, MaxSlots, c.ids[:0])

@@ -26,11 +26,10 @@ type table struct {
 	codes simd.Matrix8  // of rotated rows (see codes.go)
 	turn  *simd.Rotator // nil where no codes are kept
 	walks bool          // by codes
+	usual float64       // the most that a code loses which is not odd
 	m     int           // Options.M
-	// links holds layer 0: 2M words per slot, the first of which is the number of neighbours. All are accessed
-	// atomically. A zero word is a valid neighbour, for slot 0 is the first to be linked.
-	links []uint32
-	upper []uint32 // lists above layer 0, 1+M words each; those of a slot follow one another
+	links []uint32      // the lists of layer 0, 2M words each, accessed atomically (see list.go)
+	upper []uint32      // lists above layer 0, 1+M words each; those of a slot follow one another
 	meta  []*meta
 	lazy  *lazy // what is yet to be verified before it is used, nil where nothing is
 }
@@ -56,7 +55,7 @@ type meta struct {
 type arenas struct {
 	codes        *arena.Arena[uint8]
 	links, upper *arena.Arena[uint32]
-	rows         *arena.Arena[float32] // those of a file, or those in one, from the first on; nil where all are on the heap
+	rows         *arena.Arena[float32] // from the first on, up to those on the heap (see growRows)
 	ids          *arena.Arena[uint64]  // of an Index that was opened, but for those of its last chunk; else nil
 	sums         *arena.Arena[uint32]  // of rows, likewise
 	meta         *arena.Arena[uint8]   // of the chunks of a file; nil where those are on the heap
@@ -75,10 +74,6 @@ func newArenas(codeBytes, m int) arenas {
 		upper: arena.New[uint32](limit(1+m, 4)),
 	}
 }
-
-// hasTwins is set in the count word of a layer-0 list whose slot begins a chain of twins: a walk reads that
-// word anyway.
-const hasTwins = 1 << 31
 
 // upperStep is the number of words by which upper grows.
 const upperStep = 1 << 14
@@ -150,35 +145,20 @@ func (g *Graph) list(t *table, slot uint32, layer int) []uint32 {
 	return t.upper[at : at+n : at+n]
 }
 
-// neighbours appends the slots below n in a list to ids, and says whether the owner begins a chain of twins.
-// The list may be changing meanwhile.
-func neighbours(list []uint32, n uint32, ids []uint32) ([]uint32, bool) {
-	count := atomic.LoadUint32(&list[0])
-	for i := range list[1:][:count&^hasTwins] {
-		if id := atomic.LoadUint32(&list[1+i]); id < n {
-			ids = append(ids, id)
-		}
-	}
-	return ids, count&hasTwins != 0
-}
-
-// replace writes a list so that readers see valid neighbours at every moment: words are stored before the
-// count grows over them, and the count shrinks only to drop words that stay valid.
-func replace(list, ids []uint32) {
-	for i, id := range ids {
-		atomic.StoreUint32(&list[1+i], id)
-	}
-	atomic.StoreUint32(&list[0], atomic.LoadUint32(&list[0])&hasTwins|uint32(len(ids)))
-}
-
 // hold returns the table for somebody who writes to lists or codes, and keeps it from being replaced by one that
-// lies elsewhere until let is called. Readers need neither. Holds of one goroutine must not nest.
+// lies elsewhere until let is called: where memory grows in place it never is. Readers need neither. Holds of one goroutine must not nest.
 func (g *Graph) hold() *table {
-	g.moving.RLock()
+	if g.moves {
+		g.moving.RLock()
+	}
 	return g.table.Load()
 }
 
-func (g *Graph) let() { g.moving.RUnlock() }
+func (g *Graph) let() {
+	if g.moves {
+		g.moving.RUnlock()
+	}
+}
 
 // reserve publishes a table that has room for a slot and for words of upper lists, and returns it. Only who
 // appends may call it. Readers are not disturbed: what is added lies beyond what they have seen, and what moves,
@@ -198,7 +178,7 @@ func (g *Graph) reserve(slot uint32, words uint64) (*table, error) {
 		codes = slots * t.codes.Stride
 	}
 	if codes > len(t.codes.Data) || links > len(t.links) || upper > len(t.upper) {
-		if g.memory.codes.Moves() || g.memory.links.Moves() || g.memory.upper.Moves() {
+		if g.moves {
 			g.moving.Lock()
 			defer g.moving.Unlock()
 		}

@@ -57,9 +57,7 @@ func (g *Graph) leave(old, heir uint32) {
 	for _, id := range names {
 		t.inDegree(id).Add(^uint32(0))
 	}
-	mu := g.lock(old)
-	replace(g.list(t, old, 0), append(c.out[:0], heir))
-	mu.Unlock()
+	rewrite(t.zero(old), append(c.out[:0], heir))
 	t.inDegree(heir).Add(1)
 	u.follow(heir, old)
 	u.left = append(u.left, old)
@@ -86,7 +84,7 @@ func (g *Graph) quit(t *table, slot uint32) bool {
 		u.leaving.has(slot) || uint32(g.entry.Load()) == slot {
 		return false
 	}
-	for _, id := range g.list(t, slot, 0)[1:][:g.list(t, slot, 0)[0]&^hasTwins] {
+	for _, id := range listed(t.zero(slot)) {
 		t.inDegree(id).Add(^uint32(0))
 	}
 	u.gone.remove(slot)
@@ -99,8 +97,8 @@ func (g *Graph) rename(c *linker, t *table, owner, old, heir uint32) bool {
 	if g.upkeep.apart.has(owner) {
 		return false
 	}
-	mu := g.lock(owner)
-	list := g.list(t, owner, 0)
+	list := t.zero(owner)
+	lock(list)
 	ids, _ := neighbours(list, MaxSlots, c.ids[:0])
 	i := slices.Index(ids, old)
 	twice := owner == heir || slices.Contains(ids, heir)
@@ -109,7 +107,7 @@ func (g *Graph) rename(c *linker, t *table, owner, old, heir uint32) bool {
 		t.inDegree(old).Add(^uint32(0))
 		t.inDegree(heir).Add(1)
 	}
-	mu.Unlock()
+	unlock(list)
 	if i >= 0 && twice {
 		g.forgetIn(t, owner, old)
 	}
@@ -118,13 +116,11 @@ func (g *Graph) rename(c *linker, t *table, owner, old, heir uint32) bool {
 
 // forgetIn takes a slot out of the layer-0 list of another.
 func (g *Graph) forgetIn(t *table, owner, slot uint32) {
-	mu := g.lock(owner)
-	defer mu.Unlock()
-	list := g.list(t, owner, 0)
-	count := int(atomic.LoadUint32(&list[0]) &^ hasTwins)
-	if i := slices.Index(list[1:1+count], slot); i >= 0 {
-		atomic.StoreUint32(&list[1+i], list[count])
-		atomic.StoreUint32(&list[0], atomic.LoadUint32(&list[0])-1)
+	list := t.zero(owner)
+	lock(list)
+	defer unlock(list)
+	if i := slices.Index(listed(list), slot); i >= 0 {
+		drop(list, i)
 		t.inDegree(slot).Add(^uint32(0))
 	}
 }
@@ -139,7 +135,7 @@ func (g *Graph) living(t *table, slot uint32, layer int) (uint32, bool) {
 		return slot, true
 	}
 	heir = g.lastHeir(t, heir)
-	return heir, t.routable(heir) && levelOf(g.o.Seed, heir, g.o.M) >= layer && g.list(t, heir, layer)[0]&^hasTwins > 0
+	return heir, t.routable(heir) && levelOf(g.o.Seed, heir, g.o.M) >= layer && len(listed(g.list(t, heir, layer))) > 0
 }
 
 // exchange makes the neighbours of old, and those in c.found, that name it on a layer name heir instead, and old name heir. Nobody
@@ -170,8 +166,8 @@ func (g *Graph) exchange(c *linker, t *table, old, heir uint32, layer int) {
 		if owner == heir || g.upkeep.apart.has(owner) || g.upkeep.leaving.has(owner) {
 			continue
 		}
-		mu := g.lock(owner)
 		list := g.list(t, owner, layer)
+		lock(list)
 		ids, _ := neighbours(list, MaxSlots, c.ids[:0])
 		for i := 0; i < len(ids); i++ {
 			was, is := ids[i], heir
@@ -191,8 +187,7 @@ func (g *Graph) exchange(c *linker, t *table, old, heir uint32, layer int) {
 			if is == owner || slices.Contains(ids, is) {
 				last := len(ids) - 1
 				ids[i] = ids[last]
-				atomic.StoreUint32(&list[1+i], ids[last])
-				atomic.StoreUint32(&list[0], atomic.LoadUint32(&list[0])-1)
+				drop(list, i)
 				ids = ids[:last]
 				i--
 				continue
@@ -204,22 +199,22 @@ func (g *Graph) exchange(c *linker, t *table, old, heir uint32, layer int) {
 				g.upkeep.follow(is, owner)
 			}
 		}
-		mu.Unlock()
+		unlock(list)
 	}
-	mu := g.lock(old)
-	defer mu.Unlock()
 	list := g.list(t, old, layer)
+	lock(list)
+	defer unlock(list)
 	at := len(names)
 	if i := slices.IndexFunc(names, t.dead); i >= 0 {
 		at = i
 	} else if at == g.capacity(layer) {
 		at--
 	}
-	atomic.StoreUint32(&list[1+at], heir)
 	if at < len(names) {
 		g.count(t, names[at], layer, ^uint32(0))
+		atomic.StoreUint32(&list[1+at], heir)
 	} else {
-		atomic.StoreUint32(&list[0], atomic.LoadUint32(&list[0])+1)
+		extend(list, at, heir)
 	}
 	g.count(t, heir, layer, 1)
 }
@@ -254,9 +249,7 @@ func (g *Graph) linkAbove(c *linker, t *table, slot uint32, above int) {
 		c.out = out
 		replace(g.list(t, slot, layer), out)
 		for _, r := range kept {
-			mu := g.lock(r.slot())
 			g.addLink(c, t, r.slot(), slot, r.near(), layer)
-			mu.Unlock()
 		}
 	}
 }

@@ -80,7 +80,7 @@ func (c *scratch) expand(g *Graph, t *table, n uint32, slot uint32, layer int) (
 // processor to guess: of the neighbours about every other one is fresh.
 func (c *scratch) fresh(list []uint32, n uint32) ([]uint32, bool) {
 	count := atomic.LoadUint32(&list[0])
-	list = list[1:][:count&^hasTwins]
+	list = list[1:][:count&countMask]
 	ids, visited := c.ids[:len(list)], c.visited
 	found := 0
 	for i := range list {

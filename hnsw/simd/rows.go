@@ -46,7 +46,7 @@ func fetchBytes(row int) int {
 }
 
 // fetchesRows says whether to ask for all float32 rows of a batch first. It takes half of the time on processors that
-// look some 250 instructions ahead; those with AVX-512 look twice as far, and it takes them 5 to 10 % more.
+// look some 250 instructions ahead; those with AVX-512 look twice as far, and it takes them 3 to 8 % more.
 func fetchesRows() bool { return fetches && active < tierAVX512 }
 
 func (m *Matrix) mask() int { return 1<<(m.Shift&31) - 1 }
