@@ -29,6 +29,18 @@ func (c *contender) widths() []int {
 	return efs
 }
 
+// hasPoint says whether to measure the i-th width. A curve ends where nearly everything is found: wider searches take
+// most of the time, and no figure is read there.
+func (c *contender) hasPoint(seed, i int) bool {
+	if c.failed != nil || i >= len(c.widths()) {
+		return false
+	}
+	so := c.curves[seed]
+	return len(so) == i && (i == 0 || so[i-1].Recall < nearlyAll)
+}
+
+const nearlyAll = 0.999
+
 // queries returns how many queries are put: few to a peer that looks at every row.
 func (c *contender) queries(d *dataset) int {
 	if c.peer.exact {
@@ -87,7 +99,7 @@ func (r *runner) compare(d *dataset, at float64, seeds int, whole bool) (err err
 	}
 	working := slices.DeleteFunc(slices.Clone(all), func(c *contender) bool { return c.failed != nil })
 	r.compared(d, at, working, missing, whole)
-	if whole && d.dim == 384 {
+	if whole && (d == r.real || d.dim == 384 && r.real == nil) {
 		r.scaling(d, working)
 	}
 	return nil
@@ -138,7 +150,7 @@ func (r *runner) round(d *dataset, all []*contender, seed int) error {
 		rates := make([][]float64, len(all))
 		for repeat := range r.o.repeats + 1 { // the first warms up and tells the recall
 			for j, c := range all {
-				if c.failed != nil || i >= len(c.widths()) {
+				if !c.hasPoint(seed, i) {
 					continue
 				}
 				s := search{ef: ef, threads: 1, queries: c.queries(d)}
@@ -160,7 +172,7 @@ func (r *runner) round(d *dataset, all []*contender, seed int) error {
 			}
 		}
 		for j, c := range all {
-			if c.failed == nil && i < len(c.widths()) {
+			if c.hasPoint(seed, i) {
 				points[j].QPS = median(rates[j])
 				c.curves[seed] = append(c.curves[seed], points[j])
 			}

@@ -37,8 +37,10 @@
 // each, counts. Contenders take turns at every point, so that a drift of the machine meets all of them. A rate
 // at a recall is interpolated between the points around it, log against log. Ratios are made seed by seed, and
 // the median of three seeds counts. Build times are CPU times of the process, one thread for the first seed, two
-// for the others. What a second thread adds is wall
-// time, and says something only on a machine with two free cores.
+// for the others. A curve ends where its recall
+// is .999 or more. What a second thread adds to a build is the median of five pairs of builds, one right after the other,
+// for ours, and one pair for the peers; to searches, the best of three. It is wall time, and says something only on a
+// machine with two free cores.
 //
 // The sections after the comparisons measure this module alone, against its own goals.
 //

@@ -32,8 +32,6 @@ type built struct {
 	CPU  time.Duration `json:"cpu_ns"` // of the process
 	Wall time.Duration `json:"wall_ns"`
 	RSS  int64         `json:"rss"` // bytes by which the process has grown
-
-	Alone time.Duration `json:"-"` // of CPU, what the calling thread did, where others did the rest
 }
 
 // timing is what a search of many queries took.

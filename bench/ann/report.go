@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"text/tabwriter"
 
 	"github.com/lightctl/lightrag/bench/measure"
@@ -93,7 +94,10 @@ func (r *report) writeText(w io.Writer) error {
 			fmt.Fprintf(w, "\n%s: recall@%d / queries per CPU second, by ef (median of the seeds)\n", set.Data, topK)
 		}
 		fmt.Fprintf(w, "  %s:", set.title())
-		for j, p := range set.Seeds[0] {
+		for j, p := range set.Seeds[0] { // a curve of a lucky seed may end earlier than the others
+			if slices.ContainsFunc(set.Seeds, func(c curve) bool { return j >= len(c) }) {
+				break
+			}
 			var rs, qs []float64
 			for _, c := range set.Seeds {
 				rs, qs = append(rs, c[j].Recall), append(qs, c[j].QPS)
