@@ -63,21 +63,26 @@ func (c *scratch) sift(t *table, first, n uint32, f *filter, b *best) {
 	products := c.near[:n]
 	simd.DotRange8(&c.code, &t.codes, first, products)
 	// Those that lose much come first, so that the others need not pay for it.
-	for from := uint32(0); from < n; {
-		block := (at + from) / scanBlock
-		to := min((block+1)*scanBlock-at, n)
-		if odd := m.odd[block].Load(); odd != 0 {
-			e.lost = lostNear(m, first+from)
-			c.siftOdd(odd>>((at+from)%scanBlock), first+from, products[from:to], f, b)
+	e.lose(m, at, n)
+	if e.lost > e.usual {
+		least := c.sifter.atLeast(e, b) - e.slack() // what the least odd slot of interest has, or less
+		for from := uint32(0); from < n; {
+			block := (at + from) / scanBlock
+			to := min((block+1)*scanBlock-at, n)
+			if odd := m.odd[block].Load(); odd != 0 {
+				e.lost = lostNear(m, first+from)
+				c.siftOdd(odd>>((at+from)%scanBlock), first+from, products[from:to], least, f, b)
+			}
+			from = to
 		}
-		from = to
 	}
 	e.lost = e.usual
 	c.weigh(first, products, f, b)
 }
 
-// siftOdd does so for those of some slots of a block that have a bit, and takes their products out.
-func (c *scratch) siftOdd(odd uint64, first uint32, products []int32, f *filter, b *best) {
+// siftOdd does so for those of some slots of a block that have a bit, and takes their products out. Those below least are of
+// no interest.
+func (c *scratch) siftOdd(odd uint64, first uint32, products []int32, least int64, f *filter, b *best) {
 	if bits.OnesCount64(odd) > scanBlock/4 {
 		c.weigh(first, products, f, b)
 		for i := range products {
@@ -90,8 +95,10 @@ func (c *scratch) siftOdd(odd uint64, first uint32, products []int32, f *filter,
 		if i >= len(products) {
 			return
 		}
-		one := [1]int32{products[i]}
-		c.weigh(first+uint32(i), one[:], f, b)
+		if int64(products[i]) >= least {
+			one := [1]int32{products[i]}
+			c.weigh(first+uint32(i), one[:], f, b)
+		}
 		products[i] = noProduct
 	}
 }
@@ -163,19 +170,17 @@ func (c *scratch) strain(t *table, q []float32, b *best) (read int) {
 	}
 	c.score(t, q, ids, nil, b)
 	read = len(ids)
-	s.drop(s.atLeast(&c.coding, b))
-	slices.Sort(s.left)
-	for left := s.left; len(left) > 0; {
-		part := left[:min(len(left), scanFew)]
+	// The others come in the order of slots, as memory is read fastest: the bar hardly rises any more.
+	some := scanFew
+	for left := s.left; len(left) > 0; some = min(2*some, codesBlock) {
+		part := left[:min(len(left), some)]
 		left = left[len(part):]
 		least := s.atLeast(&c.coding, b)
 		ids := c.ids[:0]
 		for _, r := range part {
-			if int64(r.near()) < least {
-				left = nil
-				break
+			if int64(r.near()) >= least {
+				ids = append(ids, r.slot())
 			}
-			ids = append(ids, r.slot())
 		}
 		c.score(t, q, ids, nil, b)
 		read += len(ids)
