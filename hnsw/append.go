@@ -45,17 +45,12 @@ func (g *Graph) append(n, workers int, fill func(i int, row []float32)) (first u
 	end := first + uint32(n)
 	t, free := g.table.Load(), g.upperFree
 	for slot := first; slot < end; slot++ {
-		at := free
 		level := levelOf(g.o.Seed, slot, g.o.M)
 		if free += uint64(level * (1 + g.o.M)); free > 1<<32 {
 			return 0, fmt.Errorf("hnsw: append: %w: no room for upper layers", ErrFull)
 		}
 		if t, err = g.reserve(slot, free); err != nil {
 			return 0, fmt.Errorf("hnsw: append: %w", err)
-		}
-		if level > 0 { // written again should there be no room for all
-			m, i := t.at(slot)
-			m.up[i] = uint32(at)
 		}
 	}
 	if fill != nil {

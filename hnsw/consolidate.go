@@ -351,8 +351,7 @@ func (g *Graph) reclaim() {
 		for layer := range levelOf(g.o.Seed, p.slot, g.o.M) + 1 {
 			atomic.StoreUint32(&g.list(t, p.slot, layer)[0], 0)
 		}
-		m, i := t.at(p.slot)
-		m.twin[i].Store(0)
+		t.setTwin(p.slot, 0)
 		if u.reuse && p.slot != 0 { // as a twin, slot 0 would say that there is none
 			g.addSpare(p.slot)
 		}

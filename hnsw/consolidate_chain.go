@@ -40,8 +40,7 @@ func (g *Graph) tidyChains(c *linker, t *table) {
 }
 
 func (t *table) setTwin(slot, next uint32) {
-	m, i := t.at(slot)
-	m.twin[i].Store(next)
+	t.ties[slot>>chunkShift].twin[slot&chunkMask].Store(next)
 }
 
 // unchain makes a node one without twins.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"unsafe"
 
 	"github.com/lightctl/lightrag/hnsw/internal/arena"
@@ -21,8 +22,7 @@ type indexFile struct {
 	fileHeader
 	layout
 	sumOf  []uint32
-	levels []uint8 // by slot
-	risen  uint64  // their sum
+	uppers []uppers // of the chunks of linked slots
 
 	// What follows is about changes behind the file; fileHeader is that of the last of them. spans are where sections
 	// lie without them, lengths are those with them.
@@ -37,6 +37,9 @@ type indexFile struct {
 	foot    uint32 // checksum of the footer
 
 	unread bool // links are mapped, and yet to be verified
+
+	// checks verify what is mapped, all at once in the end: see settle.
+	checks []func() error
 }
 
 func (f *indexFile) corrupt(part fmt.Stringer, at uint64, reason string) error {
@@ -156,23 +159,34 @@ type partName string
 
 func (p partName) String() string { return string(p) }
 
-// rise computes the level of each linked slot, and returns the number of words of all lists above layer 0. Changes
-// behind the file never link less: it goes on where it was, for there may be thousands of them.
+// rise returns the number of words of all lists above layer 0 of linked slots. Changes behind the file never link less: it
+// goes on where it was, for there may be thousands of them.
 func (f *indexFile) rise() uint64 {
-	from := uint32(len(f.levels))
-	f.levels = append(f.levels, make([]uint8, f.mark-from)...)
-	least := uint64(float64(1<<53) / float64(f.m) * (1 + 1e-9)) // see levelAt
-	for slot := from; slot < f.mark; slot++ {
-		bits := levelBits(f.seed, slot)
-		if bits>>11 > least {
-			continue
-		}
-		if level := levelAt(bits, int(f.m)); level > 0 {
-			f.levels[slot] = uint8(level)
-			f.risen += uint64(level)
-		}
+	if f.mark == 0 {
+		return 0
 	}
-	return f.risen * uint64(1+f.m)
+	f.riseTo(f.mark)
+	last := f.mark - 1
+	return f.uppers[last>>chunkShift].after(last&chunkMask) - firstUpper
+}
+
+// riseTo makes uppers of the chunks of the slots below one.
+func (f *indexFile) riseTo(slots uint32) {
+	m, chunk, chunks := int(f.m), len(f.uppers), int((uint64(slots)+chunkMask)>>chunkShift)
+	if chunk >= chunks {
+		return
+	}
+	begin := uint64(firstUpper)
+	if chunk > 0 {
+		begin = f.uppers[chunk-1].end()
+	}
+	f.uppers = slices.Grow(f.uppers, chunks-chunk)
+	room := make([]uint32, 0, roomOf(chunks-chunk, m))
+	for ; chunk < chunks; chunk++ {
+		u := newUppers(f.seed, m, chunk, begin, room)
+		room, begin = room[min(len(u.at), cap(room)):cap(room)], u.end()
+		f.uppers = append(f.uppers, u)
+	}
 }
 
 // readAt fills p from the given offset.
@@ -257,13 +271,23 @@ func into[T arena.Element](f *indexFile, s section, a *arena.Arena[T]) (words []
 	return words, false, f.fill(s, bytesOf(words[:n]))
 }
 
-// verified is into for a section that is verified at once.
+// verified is into for a section that is verified when settle has returned no error.
 func verified[T arena.Element](f *indexFile, s section, a *arena.Arena[T]) ([]T, error) {
 	words, mapped, err := into(f, s, a)
 	if mapped && err == nil {
-		err = f.check(s, bytesOf(words)[:f.spans[s].length], 0, f.spans[s].blocks())
+		p := bytesOf(words)[:f.spans[s].length]
+		f.checks = append(f.checks, func() error {
+			err := f.check(s, p, 0, f.spans[s].blocks())
+			runtime.KeepAlive(a)
+			return err
+		})
 	}
 	return words, err
+}
+
+// settle verifies what is left to, on all processors.
+func (f *indexFile) settle() error {
+	return inParallel(len(f.checks), runtime.GOMAXPROCS(0), func(i int) error { return f.checks[i]() })
 }
 
 // bytesOf is the memory of numbers.

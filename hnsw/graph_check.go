@@ -2,6 +2,7 @@ package hnsw
 
 import (
 	"fmt"
+	"math/bits"
 	"runtime"
 	"slices"
 	"unsafe"
@@ -34,13 +35,14 @@ func (l *lists) check() error {
 		return nil
 	}
 	entry := uint32(l.entry)
-	if int(l.entry>>32) != int(l.levels[entry]) || l.none.has(entry) {
+	if int(l.entry>>32) != l.t.level(entry) || l.none.has(entry) {
 		return l.corrupt(nil, 0, "impossible entry")
 	}
 	if err := l.links(); err != nil {
 		return err
 	}
-	return l.upper()
+	l.checks = append(l.checks, l.upper)
+	return nil
 }
 
 // chains reads twins, and returns who begins a chain.
@@ -58,8 +60,7 @@ func (l *lists) chains() (heads slotSet, err error) {
 			return nil, l.bad(secTwins, "impossible twins %d, %d", slot, next)
 		}
 		(*slotSet)(&later).add(next)
-		m, at := l.t.at(slot)
-		m.twin[at].Store(next)
+		l.t.setTwin(slot, next)
 	}
 	for i := range n {
 		slot, next := l.word(p, 2*i), l.word(p, 2*i+1)
@@ -149,22 +150,38 @@ func (l *lists) upper() error {
 	if l.t.upper[0] != 0 {
 		return l.bad(secUpper, "the first word is in use")
 	}
-	for slot, level := range l.levels {
-		for layer := 1; layer <= int(level); layer++ {
-			list := l.g.list(l.t, uint32(slot), layer)
-			count := list[0]
-			if count >= uint32(len(list)) || count > 0 && l.none.has(uint32(slot)) {
-				return l.badList(uint32(slot), layer, "impossible count %#x", count)
-			}
-			for i, id := range list[1:] {
-				if uint32(i) >= count {
-					if id != 0 {
-						return l.badList(uint32(slot), layer, "unused word %d", id)
+	for chunk, m := range l.t.meta {
+		for word, has := range m.has {
+			for ; has != 0; has &= has - 1 {
+				slot := uint32(chunk<<chunkShift + word*64 + bits.TrailingZeros64(has))
+				if slot >= l.mark {
+					return nil
+				}
+				for layer := l.t.level(slot); layer > 0; layer-- {
+					if err := l.layer(slot, layer); err != nil {
+						return err
 					}
-				} else if id >= l.mark || int(l.levels[id]) < layer || l.none.has(id) {
-					return l.badList(uint32(slot), layer, "impossible neighbour %d", id)
 				}
 			}
+		}
+	}
+	return nil
+}
+
+// layer checks one list above layer 0.
+func (l *lists) layer(slot uint32, layer int) error {
+	list := l.g.list(l.t, slot, layer)
+	count := list[0]
+	if count >= uint32(len(list)) || count > 0 && l.none.has(slot) {
+		return l.badList(slot, layer, "impossible count %#x", count)
+	}
+	for i, id := range list[1:] {
+		if uint32(i) >= count {
+			if id != 0 {
+				return l.badList(slot, layer, "unused word %d", id)
+			}
+		} else if id >= l.mark || !l.t.reaches(id, layer) || l.none.has(id) {
+			return l.badList(slot, layer, "impossible neighbour %d", id)
 		}
 	}
 	return nil

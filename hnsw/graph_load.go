@@ -42,6 +42,9 @@ func LoadGraph(r io.ReaderAt, size int64, dim int, o Options) (g *Graph, own []b
 	if g, err = f.graph(o); err != nil {
 		return nil, nil, err
 	}
+	if err = f.settle(); err != nil {
+		return nil, nil, err
+	}
 	t := *g.table.Load()
 	for f.slots > 0 && !t.rows.Holds(f.slots-1) {
 		t.rows = g.growRows(t.rows)
@@ -56,18 +59,15 @@ func (g *Graph) HasCodes() bool { return g.table.Load().walks }
 // Free returns the number of killed slots that Consolidate has taken out of all lists.
 func (g *Graph) Free() uint32 { return uint32(g.upkeep.aparts.Load()) }
 
-// graph makes the graph of a file, but for the rows.
+// graph makes the graph of a file, but for the rows. It is not to be used before settle has returned no error.
 func (f *indexFile) graph(o Options) (*Graph, error) {
 	g, err := NewGraph(int(f.dim), o)
 	if err != nil {
 		return nil, err
 	}
 	t := *g.table.Load()
-	chunks := (int(f.slots) + chunkMask) >> chunkShift
-	metas := g.memory.metas(chunks)
-	t.meta = make([]*meta, chunks)
-	for i := range metas {
-		t.meta[i] = &metas[i]
+	if err := f.loadMeta(g, &t); err != nil {
+		return nil, err
 	}
 	if err := f.loadLists(g, &t); err != nil {
 		return nil, err
@@ -86,44 +86,43 @@ func (f *indexFile) graph(o Options) (*Graph, error) {
 	return g, nil
 }
 
-// metas returns so many, zeroed. Little is written to each, in pages of its own: many are in a huge page, which is had at
-// once.
-func (a *arenas) metas(n int) []meta {
-	const size, huge = int(unsafe.Sizeof(meta{})), 2 << 20
-	if bytes := (n*size + huge - 1) &^ (huge - 1); 2*n*size >= bytes {
-		memory := arena.New[uint8](bytes)
-		if p, err := memory.Grow(bytes); err == nil && !memory.Moves() {
-			a.meta = memory
-			return unsafe.Slice((*meta)(unsafe.Pointer(unsafe.SliceData(p))), n) // it has no pointers
-		}
+// newTies returns so many, zeroed. They are not on the heap, which zeroes what was in use before by writing to it.
+func (a *arenas) newTies(n int) []ties {
+	const size = int(unsafe.Sizeof(ties{}))
+	memory := arena.New[uint8](n * size)
+	if p, err := memory.Grow(n * size); err == nil && n > 0 && !memory.Moves() {
+		a.ties = memory
+		return unsafe.Slice((*ties)(unsafe.Pointer(unsafe.SliceData(p))), n) // they have no pointers
 	}
-	return make([]meta, n)
+	return make([]ties, n)
+}
+
+// loadMeta makes chunks, of which it knows where the lists above layer 0 are.
+func (f *indexFile) loadMeta(g *Graph, t *table) error {
+	chunks := (int(f.slots) + chunkMask) >> chunkShift
+	f.riseTo(f.slots)
+	g.upperFree = firstUpper
+	if last := f.slots - 1; chunks > 0 {
+		g.upperFree = f.uppers[chunks-1].after(last & chunkMask)
+	}
+	if g.upperFree > 1<<32 {
+		return f.bad(secUpper, "no room for upper layers")
+	}
+	metas, all := make([]meta, chunks), g.memory.newTies(chunks)
+	t.meta, t.ties = make([]*meta, chunks), make([]*ties, chunks)
+	for i := range chunks {
+		metas[i].uppers = f.uppers[i]
+		t.meta[i], t.ties[i] = &metas[i], &all[i]
+	}
+	return nil
 }
 
 func (f *indexFile) loadLists(g *Graph, t *table) error {
-	at := uint64(1)
-	rise := func(slot uint32, level int) {
-		if level > 0 {
-			m, i := t.at(slot)
-			m.up[i] = uint32(at)
-			at += uint64(level) * uint64(1+t.m)
-		}
-	}
-	for slot, level := range f.levels {
-		rise(uint32(slot), int(level))
-	}
-	for slot := f.mark; slot < f.slots; slot++ {
-		rise(slot, levelOf(f.seed, slot, t.m))
-	}
-	if at > 1<<32 {
-		return f.bad(secUpper, "no room for upper layers")
-	}
-	g.upperFree = at
 	var err error
 	if t.upper, err = verified(f, secUpper, g.memory.upper); err != nil {
 		return err
 	}
-	if t.upper, err = g.memory.upper.Grow((int(at) + upperStep - 1) &^ (upperStep - 1)); err != nil {
+	if t.upper, err = g.memory.upper.Grow((int(g.upperFree) + upperStep - 1) &^ (upperStep - 1)); err != nil {
 		return fmt.Errorf("%w: %w", ErrFull, err)
 	}
 	if t.links, f.unread, err = into(f, secLinks, g.memory.links); err != nil {

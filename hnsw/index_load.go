@@ -100,7 +100,7 @@ func (f *indexFile) loadRows(c *contents, t *table, all bool) error {
 		l = &lazy{f: f}
 	}
 	c.g.memory.sums = arena.New[uint32](int(f.slots))
-	sums, err := verified(f, secRowSums, c.g.memory.sums)
+	sums, _, err := into(f, secRowSums, c.g.memory.sums) // a sum that is damaged is not that of its row
 	if err != nil {
 		return err
 	}
@@ -126,6 +126,9 @@ func (f *indexFile) loadRows(c *contents, t *table, all bool) error {
 			t.rows = t.rows.Grow()
 			copy(t.rows.Chunks[len(t.rows.Chunks)-1], rows)
 		}
+	}
+	if err := f.settle(); err != nil {
+		return err
 	}
 	if all || !mapped || !t.walks { // walks by rows read them in too many places to ask each time
 		if err := l.all(t); err != nil {

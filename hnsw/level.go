@@ -20,8 +20,14 @@ func levelBits(seed uint64, slot uint32) uint64 {
 func levelAt(bits uint64, m int) int {
 	// The +1 keeps u above 0, where the logarithm would be infinite.
 	u := (float64(bits>>11) + 1) / (1 << 53)
-	if u*float64(m) > 1+1e-9 { // nearly all: the logarithm would be less than 1
+	// For nearly all it is plain what the logarithm would be.
+	const off = 1e-9
+	v := u * float64(m)
+	if v > 1+off {
 		return 0
+	}
+	if v < 1-off && v*float64(m) > 1+off {
+		return 1
 	}
 	return min(int(-math.Log(u)/math.Log(float64(m))), maxLevel)
 }

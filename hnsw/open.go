@@ -139,7 +139,7 @@ func (c *contents) release() {
 		m.ids.Release()
 		m.sums.Release()
 	}
-	if m.meta != nil {
-		m.meta.Release()
+	if m.ties != nil {
+		m.ties.Release()
 	}
 }

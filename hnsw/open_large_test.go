@@ -47,7 +47,7 @@ func sameAnswers(t *testing.T, got, want *Index, queries [][]float32, o IndexSea
 
 func TestDamageOfWhatIsMappedIsFoundByOpen(t *testing.T) {
 	_, path, _ := allMapped(t, 16500)
-	for _, s := range []section{secUpper, secIDs, secRowSums} {
+	for _, s := range []section{secUpper, secIDs} {
 		at, n := spanOf(t, path, s)
 		for _, off := range []uint64{0, n / 2, n - 1} {
 			bad := damaged(t, path, at+off)
@@ -61,6 +61,31 @@ func TestDamageOfWhatIsMappedIsFoundByOpen(t *testing.T) {
 		if _, err := Open(damaged(t, path, at+n), OpenOptions{}); n%mapAlign != 0 && !errors.Is(err, ErrCorrupt) {
 			t.Errorf("behind %v: %v", s, err)
 		}
+	}
+}
+
+// A checksum of a row that is damaged itself is not that of the row.
+func TestDamageOfChecksumsOfRowsIsFoundWithTheRow(t *testing.T) {
+	_, path, rows := allMapped(t, 16500)
+	at, _ := spanOf(t, path, secRowSums)
+	firstRow, _ := spanOf(t, path, secRows)
+	const slot = 12345
+	bad := damaged(t, path, at+4*slot+1)
+	ix := mustOpen(t, bad, OpenOptions{})
+	check := func(what string, err error) {
+		t.Helper()
+		var e *CorruptionError
+		if !errors.As(err, &e) || e.Path != bad || uint64(e.Offset) != firstRow+slot*64*4 || !strings.Contains(e.Reason, "slot 12345: checksum") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	_, err := ix.Search(rows[slot], 1, IndexSearchOptions{Exact: true})
+	check("search", err)
+	check("verify", ix.Verify())
+	_, err = Open(bad, OpenOptions{Verify: true})
+	check("open and verify", err)
+	if r, err := ix.Search(rows[7], 1, IndexSearchOptions{Exact: true}); err != nil || len(r) != 1 || r[0].Score < 0.999 {
+		t.Errorf("another row: %v, %v", r, err)
 	}
 }
 

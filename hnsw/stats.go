@@ -41,7 +41,10 @@ func (g *Graph) Stats() Stats {
 	}
 	s.CodeBytes = int64(len(t.codes.Data))
 	s.LinkBytes = int64(4 * (len(t.links) + len(t.upper)))
-	s.StateBytes = int64(len(t.meta)) * int64(unsafe.Sizeof(meta{}))
+	s.StateBytes = int64(len(t.meta)) * int64(unsafe.Sizeof(meta{})+unsafe.Sizeof(ties{}))
+	for _, m := range t.meta {
+		s.StateBytes += int64(4 * len(m.at))
+	}
 	s.Live = s.Slots - s.Dead
 	s.Free = int(g.upkeep.aparts.Load())
 	if entry != noEntry && mark > 0 {

@@ -31,6 +31,7 @@ type table struct {
 	links []uint32      // the lists of layer 0, 2M words each, accessed atomically (see list.go)
 	upper []uint32      // lists above layer 0, 1+M words each; those of a slot follow one another
 	meta  []*meta
+	ties  []*ties
 	lazy  *lazy // what is yet to be verified before it is used, nil where nothing is
 }
 
@@ -41,9 +42,12 @@ type meta struct {
 	// odd has a bit for each slot whose code may lose more than usual (see codes.go).
 	odd  [chunkSlots / scanBlock]atomic.Uint64
 	dead [chunkSlots / 64]atomic.Uint64
-	// up is where the lists above layer 0 begin, in words of upper; 0 means there are none. Written before the
-	// slot is published, never after.
-	up [chunkSlots]uint32
+	uppers
+}
+
+// ties are what a chunk of slots has that searches hardly ask for: where nobody does, as in an index that was opened and
+// is not written to, no memory is taken.
+type ties struct {
 	// twin is the next slot with the very same row; 0 means there is none. Only the first of them is a node of
 	// the graph; the others ascend.
 	twin [chunkSlots]atomic.Uint32
@@ -58,7 +62,7 @@ type arenas struct {
 	rows         *arena.Arena[float32] // from the first on, up to those on the heap (see growRows)
 	ids          *arena.Arena[uint64]  // of an Index that was opened, but for those of its last chunk; else nil
 	sums         *arena.Arena[uint32]  // of rows, likewise
-	meta         *arena.Arena[uint8]   // of the chunks of a file; nil where those are on the heap
+	ties         *arena.Arena[uint8]   // of the chunks of a file; nil where those are on the heap
 }
 
 // reserveBytes is the address space an arena asks for at most. It costs nothing, but there is an end to it.
@@ -109,19 +113,29 @@ func (t *table) alive(from, to uint32) (uint32, uint32) {
 	return to, to
 }
 
+// reaches says whether a slot has a list on a layer above 0.
+func (t *table) reaches(slot uint32, layer int) bool {
+	m, i := t.at(slot)
+	return m.uppers.reaches(i, layer, t.m)
+}
+
+// level is levelOf of a slot that there is room for.
+func (t *table) level(slot uint32) int {
+	m, i := t.at(slot)
+	return m.uppers.level(i, t.m)
+}
+
 func (t *table) odd(slot uint32) bool {
 	m, i := t.at(slot)
 	return m.odd[i>>6].Load()>>(i&63)&1 != 0
 }
 
 func (t *table) nextTwin(slot uint32) uint32 {
-	m, i := t.at(slot)
-	return m.twin[i].Load()
+	return t.ties[slot>>chunkShift].twin[slot&chunkMask].Load()
 }
 
 func (t *table) inDegree(slot uint32) *atomic.Uint32 {
-	m, i := t.at(slot)
-	return &m.inDegree[i]
+	return &t.ties[slot>>chunkShift].inDegree[slot&chunkMask]
 }
 
 // zero returns the words of a layer-0 list: count, then room for 2M-1 neighbours.
@@ -141,7 +155,7 @@ func (g *Graph) list(t *table, slot uint32, layer int) []uint32 {
 	}
 	m, i := t.at(slot)
 	n := 1 + t.m
-	at := int(m.up[i]) + (layer-1)*n
+	at := m.listsOf(i) + (layer-1)*n
 	return t.upper[at : at+n : at+n]
 }
 
@@ -170,7 +184,12 @@ func (g *Graph) reserve(slot uint32, words uint64) (*table, error) {
 		next.rows = g.growRows(t.rows)
 	}
 	if int(slot>>chunkShift) == len(t.meta) {
-		next.meta = append(t.meta, new(meta))
+		begin := uint64(firstUpper)
+		if n := len(t.meta); n > 0 {
+			begin = t.meta[n-1].end()
+		}
+		m := &meta{uppers: newUppers(g.o.Seed, t.m, len(t.meta), begin, make([]uint32, 0, roomOf(1, t.m)))}
+		next.meta, next.ties = append(t.meta, m), append(t.ties, new(ties))
 	}
 	slots := len(next.meta) * chunkSlots
 	codes, links, upper := 0, slots*2*t.m, (int(words)+upperStep-1)&^(upperStep-1)
