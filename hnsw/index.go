@@ -187,12 +187,15 @@ func (ix *Index) Delete(id uint64) bool {
 	return true
 }
 
+// swap puts other contents in the place of what there is, whose memory is given back.
 func (ix *Index) swap(c *contents, slots map[uint64]uint32) {
+	left := ix.cur
 	ix.moved = true
 	ix.names.Lock()
 	ix.slots, ix.cur = slots, c
 	ix.current.Store(c)
 	ix.names.Unlock()
+	left.release()
 }
 
 // Compact builds the index anew without what was replaced or deleted, in the order of the remaining slots, and

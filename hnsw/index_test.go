@@ -327,6 +327,46 @@ func TestCompactCanBeCancelled(t *testing.T) {
 	}
 }
 
+func TestCompactGivesBackWhatItLeaves(t *testing.T) {
+	rows := clusters(4, 3000, 64)
+	ix := filled(t, rows, Options{EfConstruction: 10})
+	for i := range 1000 {
+		ix.Delete(uint64(i) + 1<<40)
+	}
+	// Who is inside keeps what there is until it has gone.
+	it, err := ix.Iterate(rows[2000], IndexSearchOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := ix.cur.g.memory
+	compact := func() {
+		t.Helper()
+		if err := ix.Compact(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if s := ix.Stats(); s.Dead != 0 || s.Slots != ix.Len() {
+			t.Fatalf("%+v", s)
+		}
+	}
+	compact()
+	if raceEnabled || m.rows.Moves() {
+		t.Skip("memory is the garbage collector's here")
+	}
+	if got, _ := it.Next(10, nil); len(got) != 10 || got[0].ID != 2000+1<<40 || len(m.rows.Slice()) == 0 {
+		t.Fatalf("an iterator from before yields %v, of %d elements", got, len(m.rows.Slice()))
+	}
+	it.Close()
+	m = ix.cur.g.memory
+	ix.Delete(2000 + 1<<40)
+	compact()
+	if rows, codes, links := len(m.rows.Slice()), len(m.codes.Slice()), len(m.links.Slice()); rows+codes+links != 0 {
+		t.Errorf("%d elements of rows, %d of codes and %d of links are left", rows, codes, links)
+	}
+	if r, err := ix.Search(rows[2500], 1, IndexSearchOptions{}); err != nil || len(r) != 1 || r[0].ID != 2500+1<<40 {
+		t.Errorf("%v, %v", r, err)
+	}
+}
+
 func TestIndexFiltersOnALargeIndex(t *testing.T) {
 	rows := clusters(5, 4000, 16)
 	ix := filled(t, rows, Options{ExactBelow: -1, EfConstruction: 60, Workers: 2})

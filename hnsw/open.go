@@ -93,13 +93,11 @@ func (ix *Index) Close() error {
 	if ix.closed.Swap(true) {
 		return nil
 	}
-	old := ix.cur
 	empty, err := newContents(ix.Dim(), ix.o)
 	if err != nil {
 		return err
 	}
 	ix.swap(empty, map[uint64]uint32{})
-	old.release()
 	return nil
 }
 
