@@ -5,7 +5,7 @@ import "testing"
 // farMore is more than what caches are taken to hold: rows are asked for before they are multiplied.
 const farMore = 17 << 20
 
-var fetched = []int{0, 1, 2, 31, 32, 33, 63, 64, 65, 96, 701}
+var fetched = append(lengthsTo(66), 96, 701)
 
 func TestRowsThatAreAskedForAreMultipliedAsOthers(t *testing.T) {
 	for _, dim := range []int{100, 384, 513, 1000} { // the last two have long rows
@@ -106,4 +106,11 @@ func TestNoIDBehindTheLastIsRead(t *testing.T) {
 			})
 		}
 	}
+}
+
+func lengthsTo(n int) (all []int) {
+	for i := range n + 1 {
+		all = append(all, i)
+	}
+	return all
 }

@@ -10,6 +10,8 @@
 //
 //	AX query    BX offset in the row, bytes    CX rows left    DX row length, bytes
 //	SI row pointers, or 0    DI out    R8-R11 rows of this group    R12 next row    R13 stride    K1 tail lanes
+//
+// Where there are pointers R12 and R13 are free to be used.
 
 // STEP4 multiplies 16 elements at an offset with those of four rows.
 #define STEP4(off, q, a, b, c, d) \
@@ -18,6 +20,14 @@
 	VFMADD231PS off(R9)(BX*1), q, b; \
 	VFMADD231PS off(R10)(BX*1), q, c; \
 	VFMADD231PS off(R11)(BX*1), q, d
+
+// ASK asks for 256 bytes of a row whose pointer is at an offset from R12.
+#define ASK(off) \
+	MOVQ       off(R12), R15; \
+	PREFETCHT0 (R15)(BX*1); \
+	PREFETCHT0 64(R15)(BX*1); \
+	PREFETCHT0 128(R15)(BX*1); \
+	PREFETCHT0 192(R15)(BX*1)
 
 #define STEP1(off, q, a) \
 	VMOVUPS     off(AX)(BX*1), q; \
@@ -99,16 +109,17 @@ sum:
 	VZEROUPPER
 	RET
 
-// func dotRowsAVX512(q *float32, rows *unsafe.Pointer, first unsafe.Pointer, stride, n, dim int, out *float32)
+// func dotRowsAVX512(q *float32, rows *unsafe.Pointer, first unsafe.Pointer, stride, n, dim, ahead int, out *float32)
 //
-// The n rows are those that rows points at or, where it is nil, those at first, first+stride, ...
-TEXT ·dotRowsAVX512(SB), NOSPLIT, $16-56
+// The n rows are those that rows points at or, where it is nil, those at first, first+stride, ... Of those pointed at it
+// asks for those so many further on, a multiple of four, or for the last four, while it multiplies, unless ahead is 0.
+TEXT ·dotRowsAVX512(SB), NOSPLIT, $16-64
 	MOVQ q+0(FP), AX
 	MOVQ rows+8(FP), SI
 	MOVQ first+16(FP), R12
 	MOVQ stride+24(FP), R13
 	MOVQ dim+40(FP), CX
-	MOVQ out+48(FP), DI
+	MOVQ out+56(FP), DI
 	MOVQ CX, DX
 	SHLQ $2, DX
 	ANDQ $15, CX
@@ -130,6 +141,32 @@ start:
 	ZERO4(Z8, Z9, Z10, Z11)
 	ZERO4(Z12, Z13, Z14, Z15)
 	XORQ BX, BX
+	TESTQ SI, SI
+	JZ    main4
+	MOVQ  ahead+48(FP), R12
+	TESTQ R12, R12
+	JZ    main4
+	LEAQ  -4(CX), R13
+	CMPQ  R13, R12
+	CMOVQLT R13, R12
+	TESTQ R12, R12
+	JLE   main4
+	LEAQ  (SI)(R12*8), R12
+
+ask4:
+	LEAQ 256(BX), R15
+	CMPQ R15, DX
+	JGT  rest4
+	ASK(0)
+	ASK(8)
+	ASK(16)
+	ASK(24)
+	STEP4(0, Z16, Z0, Z4, Z8, Z12)
+	STEP4(64, Z17, Z1, Z5, Z9, Z13)
+	STEP4(128, Z18, Z2, Z6, Z10, Z14)
+	STEP4(192, Z19, Z3, Z7, Z11, Z15)
+	ADDQ $256, BX
+	JMP  ask4
 
 main4:
 	LEAQ 256(BX), R15

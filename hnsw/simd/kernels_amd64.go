@@ -17,7 +17,7 @@ func dotAVX512(a, b *float32, dim int) float32
 func dotRowsAVX2(q *float32, rows *unsafe.Pointer, first unsafe.Pointer, stride, n, dim int, out *float32)
 
 //go:noescape
-func dotRowsAVX512(q *float32, rows *unsafe.Pointer, first unsafe.Pointer, stride, n, dim int, out *float32)
+func dotRowsAVX512(q *float32, rows *unsafe.Pointer, first unsafe.Pointer, stride, n, dim, ahead int, out *float32)
 
 //go:noescape
 func dot8RowsAVX2(q *uint8, ids *uint32, base unsafe.Pointer, last, stride, n, ahead, touch int, bias int32, out *int32) bool
@@ -77,9 +77,9 @@ func dot(a, b []float32) float32 {
 }
 
 // dotRows needs a tier other than tierGo.
-func dotRows(q *float32, rows *unsafe.Pointer, first unsafe.Pointer, stride, n, dim int, out *float32) {
+func dotRows(q *float32, rows *unsafe.Pointer, first unsafe.Pointer, stride, n, dim, ahead int, out *float32) {
 	if active == tierAVX512 {
-		dotRowsAVX512(q, rows, first, stride, n, dim, out)
+		dotRowsAVX512(q, rows, first, stride, n, dim, ahead, out)
 	} else {
 		dotRowsAVX2(q, rows, first, stride, n, dim, out)
 	}

@@ -43,7 +43,7 @@ func dot(a, b []float32) float32 {
 }
 
 // dotRows needs a tier other than tierGo.
-func dotRows(q *float32, rows *unsafe.Pointer, first unsafe.Pointer, stride, n, dim int, out *float32) {
+func dotRows(q *float32, rows *unsafe.Pointer, first unsafe.Pointer, stride, n, dim, _ int, out *float32) {
 	dotRowsNEON(q, rows, first, stride, n, dim, out)
 }
 
