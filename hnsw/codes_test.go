@@ -219,11 +219,17 @@ func TestCodesDoNotAskTheFilterMore(t *testing.T) {
 	g := newTestGraph(t, 384, Options{})
 	needsCodes(t, g)
 	appendAll(t, g, clusters(69, 4000, 384))
+	c := newScratch(g)
 	for _, q := range clusters(70, 10, 384) {
 		count := func() (calls int) {
 			accept := func(slot uint32) bool { calls++; return slot%2 == 0 }
-			if _, err := g.Search(q, 10, SearchOptions{Exact: true, Accept: accept}, nil); err != nil {
+			if err := Normalize(c.q, q); err != nil {
 				t.Fatal(err)
+			}
+			for _, c.backwards = range []bool{false, true} {
+				if got := g.search(c, 10, &SearchOptions{Exact: true, Accept: accept}, nil); len(got) != 10 {
+					t.Fatal(len(got))
+				}
 			}
 			return calls
 		}

@@ -32,6 +32,8 @@ type scratch struct {
 	others []other // what neighbours are compared with, when some are to be chosen
 	left   []rank  // of them
 
+	backwards bool // which way the last scan went
+
 	coding coding    // the query, where a scan looks at codes
 	turned []float32 // a rotated row
 	bytes  []uint8   // its code

@@ -110,3 +110,33 @@ func TestASlotIsOddWhoseCodeLosesMoreThanUsual(t *testing.T) {
 		}
 	}
 }
+
+// A scan goes the other way than the one before, and finds the same.
+func TestScansFindTheSameEitherWay(t *testing.T) {
+	rows := clusters(8, 3*chunkSlots+77, 64)
+	g := newTestGraph(t, 64, Options{})
+	appendAll(t, g, rows)
+	c := newScratch(g)
+	for _, bound := range []uint32{1, 63, chunkSlots - 1, chunkSlots, chunkSlots + 1, 2*chunkSlots + 500, uint32(len(rows))} {
+		for _, k := range []int{1, 10, 300} { // the last without a sieve
+			q := g.Row(uint32(7 * k))
+			var all []rank
+			for slot := range bound {
+				all = append(all, makeRank(simd.Dot(q, g.Row(slot)), slot))
+			}
+			slices.Sort(all)
+			want := all[:min(k, len(all))]
+			for range 2 {
+				copy(c.q, q)
+				way := c.backwards
+				got := g.search(c, k, &SearchOptions{Bound: bound, Exact: true}, nil)
+				if !slices.Equal(got, want) {
+					t.Fatalf("bound %d, k %d, last way %v: %v, want %v", bound, k, way, got, want)
+				}
+				if c.backwards == way {
+					t.Fatalf("bound %d, k %d: two scans went the same way", bound, k)
+				}
+			}
+		}
+	}
+}
