@@ -109,6 +109,9 @@ func (f *indexFile) loadRows(c *contents, t *table, all bool) error {
 	dim := int(f.dim)
 	size := dim << t.rows.Shift
 	whole := (int(f.slots)*dim + size - 1) / size * size
+	if whole > rowsLimit(dim) { // they were on the heap when they were written, and can be mapped all the same
+		c.g.memory.rows = arena.New[float32](whole)
+	}
 	rows, mapped, err := into(f, secRows, c.g.memory.rows)
 	if err != nil {
 		return err
