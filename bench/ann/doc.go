@@ -36,11 +36,12 @@
 // 1,000 queries warms up and gives the recall, then the median of three repeats of whole passes, at least 0.25 s
 // each, counts. Contenders take turns at every point, so that a drift of the machine meets all of them. A rate
 // at a recall is interpolated between the points around it, log against log. Ratios are made seed by seed, and
-// the median of three seeds counts. Build times are CPU times of the process, one thread for the first seed, two
-// for the others. A curve ends where its recall
-// is .999 or more. What a second thread adds to a build is the median of five pairs of builds, one right after the other,
-// for ours, and one pair for the peers; to searches, the best of three. It is wall time, and says something only on a
-// machine with two free cores.
+// the median of three seeds counts. A curve ends where its recall is .999 or more. Build times are CPU times of the
+// process, one thread for the first seed, two for the others.
+//
+// What a second thread adds is wall time, and says something only on a machine with two free cores: to a build, the
+// median of five pairs of builds, one right after the other, for ours (one pair for the peers, and with --quick); to
+// searches, the best of three.
 //
 // The sections after the comparisons measure this module alone, against its own goals.
 //

@@ -73,8 +73,8 @@ func (o *ours) make(vecs [][]float32, seed uint64, threads int) (*hnsw.Graph, er
 	return g, err
 }
 
-// buildTwo returns how long it takes to build two graphs at a time that share nothing but the vectors, with a thread each:
-// twice what one takes alone is what this machine gains by a second core.
+// buildTwo returns how long it takes to build two graphs at a time that share nothing but the vectors, with a thread each.
+// Twice what one graph takes alone, divided by that, is what a second core adds on this machine at best.
 func (o *ours) buildTwo(rows int, seed uint64) (time.Duration, error) {
 	o.graph = nil
 	debug.FreeOSMemory()
@@ -155,7 +155,7 @@ func (o *ours) many(s search, options hnsw.SearchOptions, ids []int32) (timing, 
 		stop := measure.Start()
 		for w := range s.threads {
 			wg.Go(func() {
-				const some = 10 // at a time, so that what both threads write to is rarely written
+				const some = 10 // at a time, so that the counter, which all threads write to, is rarely written
 				hits := make([]hnsw.Hit, 0, topK)
 				for {
 					first := int(next.Add(some)) - some

@@ -62,6 +62,15 @@ func TestTheReportIsTheContract(t *testing.T) {
 	if got.Machine == "" || got.Commit == "" || len(got.Curves) != 2*(len(modes)-1) /* no walk by rows */ || len(got.Curves[0].Seeds[0]) < 2 {
 		t.Errorf("machine %q, commit %q, %d curves", got.Machine, got.Commit, len(got.Curves))
 	}
+	for _, c := range got.Curves {
+		for _, seed := range c.Seeds {
+			for i, p := range seed {
+				if last := i == len(seed)-1; last != (p.Recall >= nearlyAll || i == len(efs)-1) {
+					t.Errorf("%s, %s: point %d of %d has recall %v", c.Data, c.Index, i, len(seed), p.Recall)
+				}
+			}
+		}
+	}
 	seen := map[string]bool{}
 	for _, row := range got.Rows {
 		if seen[row.Figure] {

@@ -9,6 +9,7 @@ import (
 // scaling reports what a second thread adds, to ours and to the peers that run on everything.
 func (r *runner) scaling(d *dataset, all []*contender) {
 	const ef = 64
+contenders:
 	for _, c := range all {
 		if c.ours != nil && c.ours.mode != onCodes {
 			continue
@@ -25,7 +26,7 @@ func (r *runner) scaling(d *dataset, all []*contender) {
 				t, _, err := c.search(search{ef: ef, threads: threads, atLeast: max(2*r.o.atLeast, 100*time.Millisecond), queries: d.queries()})
 				if err != nil {
 					r.missing(searchName, "ratio", qps, err.Error())
-					return
+					continue contenders
 				}
 				if threads == 1 {
 					single, cpu1 = append(single, t.perWall()), append(cpu1, t.perCPU())
@@ -36,38 +37,44 @@ func (r *runner) scaling(d *dataset, all []*contender) {
 		}
 		asked := fmt.Sprintf("wall, so it needs two free cores; %.0f and %.0f queries/s, %.0f and %.0f per CPU second", median(single), median(double), median(cpu1), median(cpu2))
 		r.add(searchName, slices.Max(double)/slices.Max(single), "ratio", qps, fmt.Sprintf("ef %d, best of 3; %s", ef, asked))
-		var ratios, walls1, walls2 []float64
-		var bounds []float64
-		cpu1, cpu2 = nil, nil
-		for range r.pairs(c) { // one right after the other, for the machine's speed drifts
-			one, err := c.build(d.rows(), 1, 1)
-			var two built
-			if err == nil {
-				two, err = c.build(d.rows(), 1, 2)
-			}
-			if err != nil {
-				r.missing(buildName, "ratio", build, err.Error())
-				return
-			}
-			if c.ours != nil {
-				wall, err := c.ours.buildTwo(d.rows(), 1)
-				if err != nil {
-					r.missing(buildName, "ratio", build, err.Error())
-					return
-				}
-				bounds = append(bounds, 2*one.Wall.Seconds()/wall.Seconds())
-			}
-			ratios = append(ratios, one.Wall.Seconds()/two.Wall.Seconds())
-			walls1, walls2 = append(walls1, one.Wall.Seconds()), append(walls2, two.Wall.Seconds())
-			cpu1, cpu2 = append(cpu1, one.CPU.Seconds()), append(cpu2, two.CPU.Seconds())
+		ratio, note, err := c.buildPairs(d.rows(), r.pairs(c))
+		if err != nil {
+			r.missing(buildName, "ratio", build, err.Error())
+			continue
 		}
-		note := fmt.Sprintf("needs two free cores; median of %d, %.2f to %.2f; %.2f and %.2f s, CPU %.2f and %.2f s",
-			len(ratios), slices.Min(ratios), slices.Max(ratios), median(walls1), median(walls2), median(cpu1), median(cpu2))
-		if len(bounds) > 0 {
-			note += fmt.Sprintf("; two graphs at a time, a thread each, get built %.2f times as fast as one after the other", median(bounds))
-		}
-		r.add(buildName, median(ratios), "ratio", build, note)
+		r.add(buildName, ratio, "ratio", build, note)
 	}
+}
+
+// buildPairs builds with one thread and with two, one right after the other, for the machine's speed drifts. It returns
+// how many times as fast two are.
+func (c *contender) buildPairs(rows, pairs int) (ratio float64, note string, err error) {
+	var ratios, apart []float64
+	var walls, cpus [2][]float64 // by threads
+	for range pairs {
+		for i := range walls {
+			b, err := c.build(rows, 1, 1+i)
+			if err != nil {
+				return 0, "", err
+			}
+			walls[i], cpus[i] = append(walls[i], b.Wall.Seconds()), append(cpus[i], b.CPU.Seconds())
+		}
+		one, two := walls[0][len(ratios)], walls[1][len(ratios)]
+		ratios = append(ratios, one/two)
+		if c.ours != nil {
+			wall, err := c.ours.buildTwo(rows, 1)
+			if err != nil {
+				return 0, "", err
+			}
+			apart = append(apart, 2*one/wall.Seconds())
+		}
+	}
+	note = fmt.Sprintf("needs two free cores; median of %d, %.2f to %.2f; %.2f and %.2f s, CPU %.2f and %.2f s",
+		len(ratios), slices.Min(ratios), slices.Max(ratios), median(walls[0]), median(walls[1]), median(cpus[0]), median(cpus[1]))
+	if len(apart) > 0 {
+		note += fmt.Sprintf("; two graphs at a time, a thread each, get built %.2f times as fast as one after the other", median(apart))
+	}
+	return median(ratios), note, nil
 }
 
 // pairs returns how often to build with one thread and with two: a pair is soon done where ours is built.
