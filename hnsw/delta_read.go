@@ -35,7 +35,7 @@ func (f *indexFile) readDeltas(size uint64) error {
 			return f.corrupt(partName("changes"), at, "more slots than the file has room for")
 		}
 		f.fileHeader = *h
-		l, err := h.place(f.rise())
+		l, err := h.place(f.upperWords())
 		if err != nil || !bytes.Equal(body[:headerSize], h.encode(l)) {
 			return f.corrupt(partName("changes"), at, "wrong sections, or reserved bytes in use")
 		}

@@ -42,12 +42,15 @@
 // # Memory
 //
 // Of 384 dimensions, and with M 16, a slot takes 384 bytes of codes, 128 of links, 9 of state and 4 of upper layers:
-// all a walk needs but for the last step. Its row, 1,536 bytes, is read now and then. Codes, links and rows lie in address
-// space reserved for them and grow in place, by 2 MiB at a time, where the system lets them (see internal/arena);
-// elsewhere codes and links move, which linking waits for and searches do not, and rows are on the heap. None of it counts
-// for the garbage collector, which gives it back when it finds a graph unreachable but sees no reason to hurry:
-// Index.Close and Index.Compact give back at once what they leave. The rows of a Graph may lie in a file
-// (Options.RowFile), so that the system can take their memory back.
+// all a walk needs but for the last step. Its row, 1,536 bytes, is read now and then.
+//
+// Where the system lets them (Linux and macOS, 64 bits), codes, links and rows lie in address space reserved for them, and
+// grow in place. The garbage collector neither counts that memory nor runs because of it, and debug.SetMemoryLimit does not
+// know of it: it is given back once the collector has found the graph unreachable, which may take minutes. Index.Close and
+// Index.Compact give back at once what they leave. Elsewhere all is on the heap; codes and links then move when they grow,
+// which linking waits for and searches do not.
+//
+// The rows of a Graph may lie in a file (Options.RowFile), so that the system can take their memory back.
 //
 // # Deletion
 //

@@ -22,7 +22,7 @@ type indexFile struct {
 	fileHeader
 	layout
 	sumOf  []uint32
-	uppers []uppers // of the chunks of linked slots
+	uppers []uppers // of the chunks of linked slots, then of all
 
 	// What follows is about changes behind the file; fileHeader is that of the last of them. spans are where sections
 	// lie without them, lengths are those with them.
@@ -38,7 +38,7 @@ type indexFile struct {
 
 	unread bool // links are mapped, and yet to be verified
 
-	// checks verify what is mapped, all at once in the end: see settle.
+	// checks are put off until all is mapped: see settle.
 	checks []func() error
 }
 
@@ -86,7 +86,7 @@ func readFileHeader(r io.ReaderAt, size int64, path string, mayTear bool) (*inde
 	if uint64(h.mark)*uint64(h.m)*8 > uint64(size) {
 		return nil, f.corrupt(nil, 0, "more slots than the file has room for")
 	}
-	l, err := h.place(f.rise())
+	l, err := h.place(f.upperWords())
 	if err != nil || l.size > uint64(size) || l.size < uint64(size) && !h.index || l.size != le.Uint64(head[88:]) {
 		return nil, f.corrupt(nil, 0, fmt.Sprintf("file of %d bytes, want %d", size, l.sized()))
 	}
@@ -159,19 +159,19 @@ type partName string
 
 func (p partName) String() string { return string(p) }
 
-// rise returns the number of words of all lists above layer 0 of linked slots. Changes behind the file never link less: it
-// goes on where it was, for there may be thousands of them.
-func (f *indexFile) rise() uint64 {
+// upperWords returns the number of words of all lists above layer 0 of linked slots. Changes behind the file never link
+// less: it goes on where it was, for there may be thousands of them.
+func (f *indexFile) upperWords() uint64 {
 	if f.mark == 0 {
 		return 0
 	}
-	f.riseTo(f.mark)
+	f.makeUppers(f.mark)
 	last := f.mark - 1
 	return f.uppers[last>>chunkShift].after(last&chunkMask) - firstUpper
 }
 
-// riseTo makes uppers of the chunks of the slots below one.
-func (f *indexFile) riseTo(slots uint32) {
+// makeUppers makes those of the chunks of the slots below one.
+func (f *indexFile) makeUppers(slots uint32) {
 	m, chunk, chunks := int(f.m), len(f.uppers), int((uint64(slots)+chunkMask)>>chunkShift)
 	if chunk >= chunks {
 		return
@@ -285,9 +285,11 @@ func verified[T arena.Element](f *indexFile, s section, a *arena.Arena[T]) ([]T,
 	return words, err
 }
 
-// settle verifies what is left to, on all processors.
+// settle does the checks that were put off, on all processors. They hold on to the graph, so none are left.
 func (f *indexFile) settle() error {
-	return inParallel(len(f.checks), runtime.GOMAXPROCS(0), func(i int) error { return f.checks[i]() })
+	checks := f.checks
+	f.checks = nil
+	return inParallel(len(checks), runtime.GOMAXPROCS(0), func(i int) error { return checks[i]() })
 }
 
 // bytesOf is the memory of numbers.

@@ -30,7 +30,7 @@ type Graph struct {
 	upperFree uint64 // next free word of upper lists
 	memory    arenas
 	coded     uint32       // slots below it have codes, even if their rows are yet to be placed
-	moves     bool         // when memory grows, what is in it moves
+	moves     bool         // codes and links, when their memory grows
 	moving    sync.RWMutex // see hold
 
 	linking   sync.Mutex
@@ -54,7 +54,7 @@ func NewGraph(dim int, o Options) (*Graph, error) {
 	if err := o.validate(dim); err != nil {
 		return nil, fmt.Errorf("hnsw: new graph: %w", err)
 	}
-	g := &Graph{dim: dim, o: o, upperFree: 1, tails: map[uint32]uint32{}}
+	g := &Graph{dim: dim, o: o, upperFree: firstUpper, tails: map[uint32]uint32{}}
 	g.entry.Store(noEntry)
 	t := &table{rows: simd.NewMatrix(dim), codes: simd.NewMatrix8(dim), m: o.M}
 	if dim >= codesFromDim {
@@ -117,7 +117,8 @@ func Normalize(dst, vec []float32) error {
 }
 
 // Row returns the normalised row of a slot, borrowed: it never moves or changes, must not be written, and is valid as
-// long as the graph is reachable. It is nil for a slot that was not appended.
+// long as the graph is reachable: a row does not keep its graph (see runtime.KeepAlive). It is nil for a slot that was not
+// appended.
 func (g *Graph) Row(slot uint32) []float32 {
 	if slot >= g.bound.Load() {
 		return nil

@@ -97,10 +97,10 @@ func (a *arenas) newTies(n int) []ties {
 	return make([]ties, n)
 }
 
-// loadMeta makes chunks, of which it knows where the lists above layer 0 are.
+// loadMeta makes what chunks have besides, and so knows where the lists above layer 0 are.
 func (f *indexFile) loadMeta(g *Graph, t *table) error {
 	chunks := (int(f.slots) + chunkMask) >> chunkShift
-	f.riseTo(f.slots)
+	f.makeUppers(f.slots)
 	g.upperFree = firstUpper
 	if last := f.slots - 1; chunks > 0 {
 		g.upperFree = f.uppers[chunks-1].after(last & chunkMask)

@@ -198,9 +198,10 @@ func (ix *Index) swap(c *contents, slots map[uint64]uint32) {
 	left.release()
 }
 
-// Compact builds the index anew without what was replaced or deleted, in the order of the remaining slots, and
-// frees the old one when the last search leaves it. Searches go on meanwhile, writers wait. When the
-// context ends first, nothing has changed.
+// Compact builds the index anew without what was replaced or deleted, in the order of the remaining slots. Until
+// it has ended, both are in memory; then what the old one took is given back at once, unless searches or iterators go on
+// that still use it: they do no harm, and it is left to the garbage collector. Searches go on meanwhile, writers wait. When
+// the context ends first, nothing has changed.
 func (ix *Index) Compact(ctx context.Context) error {
 	ix.writing.Lock()
 	defer ix.writing.Unlock()

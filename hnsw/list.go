@@ -11,7 +11,7 @@ import (
 // may be writing. A word that was never written is a valid neighbour, for slot 0 is the first to be linked.
 const (
 	hasTwins  = 1 << 31 // the slot begins a chain of twins
-	locked    = 1 << 30 // somebody is about to change the list; walks do not care
+	locked    = 1 << 30 // somebody is changing the list; walks do not care
 	countMask = locked - 1
 )
 
@@ -45,7 +45,7 @@ func neighbours(list []uint32, n uint32, ids []uint32) ([]uint32, bool) {
 	return ids, head&hasTwins != 0
 }
 
-// listed returns the neighbours in a list that nobody else changes meanwhile. They are the words of the list.
+// listed returns the neighbours in a list that nobody else changes meanwhile. They are words of the list, not copies.
 func listed(list []uint32) []uint32 { return list[1:][:atomic.LoadUint32(&list[0])&countMask] }
 
 // replace writes a list that is locked, or not known to anybody yet, so that readers see valid neighbours at every
@@ -57,7 +57,7 @@ func replace(list, ids []uint32) {
 	atomic.StoreUint32(&list[0], atomic.LoadUint32(&list[0])&^countMask|uint32(len(ids)))
 }
 
-// rewrite is replace for a list that is not locked.
+// rewrite is replace for a list that the caller has not locked.
 func rewrite(list, ids []uint32) {
 	lock(list)
 	replace(list, ids)
@@ -77,7 +77,7 @@ func drop(list []uint32, i int) {
 	atomic.StoreUint32(&list[0], head-1)
 }
 
-// setTwins says of a list that is not locked whether its slot begins a chain of twins.
+// setTwins says of a list that the caller has not locked whether its slot begins a chain of twins.
 func setTwins(list []uint32, twins bool) {
 	lock(list)
 	defer unlock(list)

@@ -47,7 +47,7 @@ func Open(path string, o OpenOptions) (*Index, error) {
 	ix.home = &home{path: path, base: int64(f.size), at: int64(f.end), header: f.header, foot: f.foot, number: f.number, after: f.after, torn: f.torn}
 	// A file from where codes are not kept, or from where they are, cannot be changed piece by piece.
 	ix.moved = f.codes != ix.cur.g.headerOf().codes
-	f.r, f.mapped, f.deltas = nil, nil, nil
+	f.r, f.mapped, f.deltas, f.uppers = nil, nil, nil, nil
 	if o.Workers > 0 {
 		ix.o.Workers = o.Workers
 		if err := ix.o.validate(ix.Dim()); err != nil {
@@ -113,7 +113,7 @@ func (ix *Index) enter() (c *contents, leave func()) {
 	}
 }
 
-// releaseWithin is how long Close waits for those who are inside; whatever takes longer is probably an iterator.
+// releaseWithin is how long writers, and Close, wait for those who are inside; what takes longer is probably an iterator.
 const releaseWithin = 100 * time.Millisecond
 
 // release gives the memory of contents back that nobody finds any more, when those who found them have left. Where

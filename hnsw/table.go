@@ -59,7 +59,7 @@ type ties struct {
 type arenas struct {
 	codes        *arena.Arena[uint8]
 	links, upper *arena.Arena[uint32]
-	rows         *arena.Arena[float32] // from the first on, up to those on the heap (see growRows)
+	rows         *arena.Arena[float32] // from the first on, up to those on the heap (see growRows); nil if all are
 	ids          *arena.Arena[uint64]  // of an Index that was opened, but for those of its last chunk; else nil
 	sums         *arena.Arena[uint32]  // of rows, likewise
 	ties         *arena.Arena[uint8]   // of the chunks of a file; nil where those are on the heap
@@ -160,7 +160,8 @@ func (g *Graph) list(t *table, slot uint32, layer int) []uint32 {
 }
 
 // hold returns the table for somebody who writes to lists or codes, and keeps it from being replaced by one that
-// lies elsewhere until let is called: where memory grows in place it never is. Readers need neither. Holds of one goroutine must not nest.
+// lies elsewhere until let is called; where memory grows in place it never is. Readers need neither. Holds of one
+// goroutine must not nest.
 func (g *Graph) hold() *table {
 	if g.moves {
 		g.moving.RLock()

@@ -7,13 +7,13 @@ import "math/bits"
 // uppers are made with the chunk, slots that are yet to come included, and never change.
 type uppers struct {
 	has    [chunkSlots / 64]uint64 // slots that have such lists
-	before [chunkSlots / 64]uint16 // how many have, of the words before
-	at     []uint32                // where those of each that has begin, counted from begin
-	begin  uint64
-	words  uint32 // of all of them
+	before [chunkSlots / 64]uint16 // by word of has: how many bits are set in the words before it
+	at     []uint32                // where the lists of each such slot begin, counted from begin
+	begin  uint64                  // where those of the chunk do
+	words  uint32                  // of all of them
 }
 
-// roomOf returns how many slots of some chunks have lists, or somewhat more.
+// roomOf returns about how many slots of some chunks have lists, seldom fewer.
 func roomOf(chunks, m int) int { return chunks*chunkSlots/m*9/8 + 16 }
 
 // firstUpper is where the first list is; the word before is zero.
