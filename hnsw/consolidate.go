@@ -215,11 +215,11 @@ func (g *Graph) substitute(c *linker, t *table, owner uint32, layer int, ids []u
 // lastHeir follows those who left their place to one who left it to another, some way.
 func (g *Graph) lastHeir(t *table, slot uint32) uint32 {
 	for range 64 {
-		list := g.list(t, slot, 0)
-		if t.routable(slot) || list[0] != 1 {
+		left := listed(t.zero(slot))
+		if t.routable(slot) || len(left) != 1 {
 			break
 		}
-		slot = list[1]
+		slot = left[0]
 	}
 	return slot
 }
@@ -320,7 +320,7 @@ func (g *Graph) countLists(t *table, delta uint32) {
 }
 
 func (g *Graph) countList(c *linker, t *table, slot, delta uint32) {
-	ids, _ := neighbours(g.list(t, slot, 0), MaxSlots, c.ids[:0])
+	ids, _ := neighbours(t.zero(slot), MaxSlots, c.ids[:0])
 	for _, id := range ids {
 		t.inDegree(id).Add(delta)
 	}

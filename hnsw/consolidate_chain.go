@@ -55,7 +55,7 @@ func (g *Graph) unchain(t *table, first uint32) {
 // visits it once.
 func (g *Graph) promote(c *linker, t *table, first uint32) {
 	heir, last := t.nextTwin(first), g.tails[first]
-	ids, _ := neighbours(g.list(t, first, 0), MaxSlots, c.stay[:0])
+	ids, _ := neighbours(t.zero(first), MaxSlots, c.stay[:0])
 	c.stay = ids
 	for _, id := range ids {
 		t.inDegree(id).Add(1)

@@ -162,7 +162,7 @@ func (p *picture) appendList(b []byte, slot uint32, layer int) []byte {
 	if p.isFree(slot) {
 		head = 0
 	}
-	used := 1 + int(head&^hasTwins)
+	used := 1 + int(head&countMask)
 	b = le.AppendUint32(b, head)
 	for _, id := range list[1:used] {
 		b = le.AppendUint32(b, id)

@@ -51,7 +51,7 @@ func (g *Graph) repair() int {
 
 // relink gives a slot that cannot be reached, and has lost most of its neighbours, others from c.found.
 func (g *Graph) relink(c *linker, t *table, slot uint32) {
-	list := g.list(t, slot, 0)
+	list := t.zero(slot)
 	ids, _ := neighbours(list, MaxSlots, c.old[:0])
 	if c.old = ids; len(ids) >= g.o.M/2 {
 		return
@@ -113,7 +113,7 @@ func (r *reach) from(slot uint32) {
 // list is full, the neighbour that gives way becomes, or already is, one of slot's. What slot named
 // before may lose that link, which carried nothing while slot itself could not be reached.
 func (g *Graph) attach(c *linker, t *table, owner, slot uint32) {
-	list, own := g.list(t, owner, 0), g.list(t, slot, 0)
+	list, own := t.zero(owner), t.zero(slot)
 	lock(list)
 	ids, _ := neighbours(list, MaxSlots, c.ids[:0])
 	if len(ids) < g.capacity(0) {

@@ -44,7 +44,7 @@ func (g *Graph) leave(old, heir uint32) {
 	}
 	delete(u.followers, old)
 	g.forgetIn(t, heir, old)
-	names, _ := neighbours(g.list(t, old, 0), MaxSlots, c.old[:0])
+	names, _ := neighbours(t.zero(old), MaxSlots, c.old[:0])
 	c.old = names
 	for _, id := range names {
 		if id != heir && t.inDegree(id).Load() == 1 && t.routable(id) && !t.dead(heir) {
