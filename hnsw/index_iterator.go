@@ -10,7 +10,7 @@ import (
 )
 
 // IndexIterator is [Iterator] for an Index: it sees the index as it was when it was made. While it is open, the memory
-// of vectors that are replaced or deleted is not used again. It outlives Close of the index.
+// of vectors that are replaced or deleted is not used again. It outlives Compact and Close of the index.
 type IndexIterator struct {
 	ix     *Index
 	it     Iterator

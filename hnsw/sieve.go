@@ -146,12 +146,12 @@ func (s *sieve) drop(least int64) {
 	s.left = kept
 }
 
-// strain reads the rows of those that wait, the nearest first, as long as they may be among the best, and returns
-// how many it read.
+// strain reads the rows of those that wait and may still be among the best when it comes to them, and returns how many
+// it read.
 func (c *scratch) strain(t *table, q []float32, b *best) (read int) {
 	s := c.sifter
 	s.drop(s.atLeast(&c.coding, b))
-	// Once those are read that are hits most likely, few of the others are left to be sorted.
+	// Once those are read that are hits most likely, few of the others are of interest.
 	first, limit := c.news[:0], max(b.k, scanFew)
 	for _, r := range s.left {
 		if len(first) < limit || r < first[limit-1] {
@@ -170,7 +170,7 @@ func (c *scratch) strain(t *table, q []float32, b *best) (read int) {
 	}
 	c.score(t, q, ids, nil, b)
 	read = len(ids)
-	// The others come in the order of slots, as memory is read fastest: the bar hardly rises any more.
+	// They come nearly in the order of slots, as memory is read fastest: the bar hardly rises any more.
 	some := scanFew
 	for left := s.left; len(left) > 0; some = min(2*some, codesBlock) {
 		part := left[:min(len(left), some)]

@@ -138,7 +138,7 @@ func (t *table) inDegree(slot uint32) *atomic.Uint32 {
 	return &t.ties[slot>>chunkShift].inDegree[slot&chunkMask]
 }
 
-// zero returns the words of a layer-0 list: count, then room for 2M-1 neighbours.
+// zero returns the words of a layer-0 list: head, then room for 2M-1 neighbours.
 func (t *table) zero(slot uint32) []uint32 {
 	n, at := 2*t.m, t.zeroAt(slot)
 	return t.links[at : at+n : at+n]
@@ -147,7 +147,7 @@ func (t *table) zero(slot uint32) []uint32 {
 // zeroAt is where a layer-0 list begins.
 func (t *table) zeroAt(slot uint32) int { return int(slot) * 2 * t.m }
 
-// list returns the words of one neighbour list: count, then room for as many neighbours as the layer allows.
+// list returns the words of one neighbour list: head, then room for as many neighbours as the layer allows.
 // The slot must reach that layer.
 func (g *Graph) list(t *table, slot uint32, layer int) []uint32 {
 	if layer == 0 {

@@ -3,7 +3,7 @@
 // An [Arena] reserves as much address space as it may ever need and makes it usable bit by bit: growing it moves
 // nothing, so that a slice loaded before stays valid, sees what is written later, and a kernel may keep to
 // base + i*stride. The garbage collector neither scans nor counts this memory, which is given back when the arena
-// has become unreachable.
+// has become unreachable, or by Release.
 //
 // That needs an operating system with mmap (Linux and macOS), 64 bits, and an address space that is not limited.
 // Elsewhere, and in race builds, whose detector sees nothing but the heap, an arena is a slice of the heap that
