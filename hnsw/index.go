@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // Index is a vector index over ids of the caller's choice: a Graph and what it takes to upsert and delete.
@@ -178,7 +179,7 @@ func (ix *Index) Delete(id uint64) bool {
 	if len(ix.slots) == 1 {
 		// Nothing is left to keep the dead for. The options were valid before.
 		if empty, err := newContents(len(ix.unit), ix.o); err == nil {
-			ix.swap(empty, map[uint64]uint32{})
+			ix.swap(empty, map[uint64]uint32{}, 0)
 			return true
 		}
 	}
@@ -187,15 +188,15 @@ func (ix *Index) Delete(id uint64) bool {
 	return true
 }
 
-// swap puts other contents in the place of what there is, whose memory is given back.
-func (ix *Index) swap(c *contents, slots map[uint64]uint32) {
+// swap puts other contents in the place of what there is, whose memory is given back: see release.
+func (ix *Index) swap(c *contents, slots map[uint64]uint32, within time.Duration) {
 	left := ix.cur
 	ix.moved = true
 	ix.names.Lock()
 	ix.slots, ix.cur = slots, c
 	ix.current.Store(c)
 	ix.names.Unlock()
-	left.release()
+	left.release(within)
 }
 
 // Compact builds the index anew without what was replaced or deleted, in the order of the remaining slots. Until
@@ -241,6 +242,6 @@ func (ix *Index) Compact(ctx context.Context) error {
 		return fmt.Errorf("hnsw: compact: %w", err)
 	}
 	next.bound.Store(next.g.Bound())
-	ix.swap(next, slots)
+	ix.swap(next, slots, releaseWithin)
 	return nil
 }

@@ -367,6 +367,37 @@ func TestCompactGivesBackWhatItLeaves(t *testing.T) {
 	}
 }
 
+// Deleting the last vector gives back what there was, unless somebody is inside: he goes on, and nobody waits for him.
+func TestDeletingTheLastGivesBackWhatItLeaves(t *testing.T) {
+	rows := clusters(4, 2, 64)
+	for _, inside := range []bool{false, true} {
+		ix := filled(t, rows[:1], Options{})
+		m := ix.cur.g.memory
+		var it *IndexIterator
+		if inside {
+			var err error
+			if it, err = ix.Iterate(rows[0], IndexSearchOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !ix.Delete(1<<40) || ix.Len() != 0 {
+			t.Fatalf("%d left", ix.Len())
+		}
+		if moves := raceEnabled || m.rows.Moves(); !moves && (len(m.codes.Slice()) > 0) != inside {
+			t.Errorf("somebody inside: %v; %d bytes of codes are left", inside, len(m.codes.Slice()))
+		}
+		if inside {
+			if got, err := it.Next(5, nil); err != nil || len(got) != 1 || got[0].ID != 1<<40 {
+				t.Errorf("an iterator from before yields %v, %v", got, err)
+			}
+			it.Close()
+		}
+		if err := ix.Add(7, rows[1]); err != nil || !ix.Has(7) {
+			t.Errorf("afterwards: %v", err)
+		}
+	}
+}
+
 func TestIndexFiltersOnALargeIndex(t *testing.T) {
 	rows := clusters(5, 4000, 16)
 	ix := filled(t, rows, Options{ExactBelow: -1, EfConstruction: 60, Workers: 2})

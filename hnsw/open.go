@@ -97,7 +97,7 @@ func (ix *Index) Close() error {
 	if err != nil {
 		return err
 	}
-	ix.swap(empty, map[uint64]uint32{})
+	ix.swap(empty, map[uint64]uint32{}, releaseWithin)
 	return nil
 }
 
@@ -113,16 +113,19 @@ func (ix *Index) enter() (c *contents, leave func()) {
 	}
 }
 
-// releaseWithin is how long writers, and Close, wait for those who are inside; what takes longer is probably an iterator.
+// releaseWithin is how long Close and Compact wait for those who are inside; what takes longer is probably an iterator.
 const releaseWithin = 100 * time.Millisecond
 
 // release gives the memory of contents back that nobody finds any more, when those who found them have left. Where
-// somebody stays, the garbage collector does so once they are gone, too.
-func (c *contents) release() {
+// somebody stays longer than that, the garbage collector does so once they are gone, too.
+func (c *contents) release(within time.Duration) {
 	r := &c.g.readers
 	began := time.Now()
-	for epoch := r.epoch.Load(); !r.left(epoch); time.Sleep(100 * time.Microsecond) {
-		if r.advance(); time.Since(began) > releaseWithin {
+	for epoch := r.epoch.Load(); ; time.Sleep(100 * time.Microsecond) {
+		if r.advance(); r.left(epoch) {
+			break
+		}
+		if time.Since(began) >= within {
 			return
 		}
 	}
