@@ -47,7 +47,8 @@
 // Where the system lets them (Linux and macOS, 64 bits), codes, links and rows lie in address space reserved for them, and
 // grow in place. The garbage collector neither counts that memory nor runs because of it, and debug.SetMemoryLimit does not
 // know of it: it is given back once the collector has found the graph unreachable, which may take minutes. Index.Close and
-// Index.Compact give back at once what they leave. Elsewhere all is on the heap; codes and links then move when they grow,
+// Index.Compact give back at once what they leave. A process has address space for some 300 graphs of 384 dimensions; those
+// made when it is used up are on the heap. Elsewhere all are; codes and links then move when they grow,
 // which linking waits for and searches do not.
 //
 // The rows of a Graph may lie in a file (Options.RowFile), so that the system can take their memory back.

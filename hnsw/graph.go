@@ -60,7 +60,7 @@ func NewGraph(dim int, o Options) (*Graph, error) {
 	if dim >= codesFromDim {
 		t.turn, t.walks, t.usual = simd.NewRotator(dim, codesSeed), o.Walk == WalkCodes, usualLostOf(dim)
 	}
-	g.memory = newArenas(t.codes.Stride, o.M)
+	g.memory = newArenas(dim, t.codes.Stride, o.M)
 	g.moves = g.memory.codes.Moves() || g.memory.links.Moves() || g.memory.upper.Moves()
 	if o.RowFile != nil {
 		g.memory.rows = arena.NewFile[float32](rowsLimit(dim), o.RowFile)

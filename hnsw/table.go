@@ -65,17 +65,21 @@ type arenas struct {
 	ties         *arena.Arena[uint8]   // of the chunks of a file; nil where those are on the heap
 }
 
-// reserveBytes is the address space an arena asks for at most. It costs nothing, but there is an end to it.
+// reserveBytes is the address space an arena asks for at most. It costs nothing, but there is an end to it: with 384
+// dimensions a graph asks for 450 GB in all, and a process has 128 TB.
 const reserveBytes = 1 << 38
 
-func newArenas(codeBytes, m int) arenas {
+// newArenas reserves room for twice as many slots as there is for rows, the others of which are on the heap.
+func newArenas(dim, codeBytes, m int) arenas {
+	slots := min(uint64(MaxSlots), 2*uint64(rowsLimit(dim)/dim))
 	limit := func(perSlot, size int) int {
-		return int(min(uint64(MaxSlots)*uint64(perSlot), uint64(reserveBytes)/uint64(size), math.MaxInt/8))
+		return int(min(slots*uint64(perSlot), uint64(reserveBytes)/uint64(size), math.MaxInt/8))
 	}
 	return arenas{
 		codes: arena.New[uint8](limit(codeBytes, 1)),
 		links: arena.New[uint32](limit(2*m, 4)),
-		upper: arena.New[uint32](limit(1+m, 4)),
+		// One in m slots has a list, one in m of those has two, and so on: (1+m)/(m-1) words for each slot there is.
+		upper: arena.New[uint32](upperStep + limit(1+2*(1+m)/(m-1), 4)),
 	}
 }
 
