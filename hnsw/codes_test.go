@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -92,6 +93,7 @@ func TestNoScoreIsAboveItsBound(t *testing.T) {
 					}
 				}
 			}
+			runtime.KeepAlive(g) // and with it what the table is of
 			// Sums of few rows of a Hadamard matrix have elements far from the others: codes clamp them.
 			if share := slack / float64(20*len(rows)); share > 0 && name != "sparse" {
 				t.Errorf("%d-d %s: of %.3f of the scores, the bound is 0.05 too high", dim, name, share)
@@ -265,6 +267,7 @@ func TestCodesRuleOutMostRows(t *testing.T) {
 			hopeful += len(c.hopeful(tab, slot, 1, hits[9].Score))
 		}
 	}
+	runtime.KeepAlive(g) // and with it what the table is of
 	if mean := hopeful / len(queries); mean < 10 || mean > 60 {
 		t.Errorf("%d rows of 4000 may be among the ten best", mean)
 	}

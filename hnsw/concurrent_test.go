@@ -117,7 +117,10 @@ func TestSearchBesideAppendLinkAndKill(t *testing.T) {
 }
 
 // unitOf is what a search makes of a row: normalised once more.
-func unitOf(g *Graph, slot uint32) []float32 { return unit(g.Row(slot)) }
+func unitOf(g *Graph, slot uint32) []float32 {
+	defer runtime.KeepAlive(g)
+	return unit(g.Row(slot))
+}
 
 // An upsert is one change: a search sees the id exactly once, whenever it looks.
 func TestAnUpsertIsNeverHalfSeen(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -82,6 +83,7 @@ func oracle(g *Graph, q []float32, k int, ok func(uint32) bool) []Hit {
 			hits = append(hits, Hit{slot, max(-1, min(1, simd.Dot(unit, g.Row(slot))))})
 		}
 	}
+	runtime.KeepAlive(g) // and with it the rows
 	slices.SortFunc(hits, func(a, b Hit) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Slot, b.Slot))
 	})

@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"io"
 	"math"
+	"runtime"
 	"slices"
 	"testing"
 )
@@ -31,7 +32,8 @@ func loadOver(g *Graph, p []byte) (*Graph, error) {
 			return nil, err
 		}
 	}
-	h.Repair() // counts in-degrees
+	runtime.KeepAlive(g) // and with it the rows
+	h.Repair()           // counts in-degrees
 	return h, nil
 }
 

@@ -6,7 +6,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"math/rand/v2"
+	"path/filepath"
+	"runtime"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"github.com/RoaringBitmap/roaring/v2/roaring64"
@@ -460,4 +465,120 @@ func ExampleIndex() {
 	got, err := ix.Search([]float32{1, 0, 0}, 1, IndexSearchOptions{})
 	fmt.Println(got[0].ID, err)
 	// Output: 2 <nil>
+}
+
+// Whoever gives memory back at once waits for those who read it, of whatever kind they are.
+func TestNobodyReadsWhatCompactCloseAndTheLastDeleteGiveBack(t *testing.T) {
+	const n, dim = 400, 64
+	rows := twinned(8, n, dim)
+	path := filepath.Join(t.TempDir(), "index.hnsw")
+	ids := make([]uint64, n)
+	for i := range ids {
+		ids[i] = uint64(i)
+	}
+	made := newTestIndex(t, dim, Options{M: 3, EfConstruction: 8, ExactBelow: -1, Workers: 2})
+	if err := errors.Join(made.AddBatch(ids, rows), made.SaveFile(path)); err != nil {
+		t.Fatal(err)
+	}
+	rounds := 40
+	if raceEnabled {
+		rounds = 8
+	}
+	var current atomic.Pointer[Index]
+	current.Store(made)
+	var finished atomic.Bool
+	writer := func() error {
+		defer finished.Store(true)
+		r := rand.New(rand.NewPCG(1, 8))
+		for round := range rounds {
+			ix := current.Load()
+			for range 1 + r.IntN(n/4) {
+				ix.Delete(r.Uint64N(n))
+			}
+			if err := ix.Compact(context.Background()); err != nil {
+				return err
+			}
+			switch round % 4 {
+			case 0:
+				for _, id := range ids {
+					ix.Delete(id)
+				}
+				if ix.Len() != 0 {
+					return fmt.Errorf("%d are left", ix.Len())
+				}
+			case 1:
+				opened, err := Open(path, OpenOptions{})
+				if err != nil {
+					return err
+				}
+				current.Store(opened)
+				if err := ix.Close(); err != nil {
+					return err
+				}
+				continue
+			}
+			if err := ix.AddBatch(ids, rows); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	known := func(q []float32, results []Result) error {
+		u := unit(q)
+		for _, x := range results {
+			if want := makeRank(simd.Dot(u, unit(rows[x.ID])), 0).score(); x.Score != want {
+				return fmt.Errorf("id %d: score %v, want %v", x.ID, x.Score, want)
+			}
+		}
+		return nil
+	}
+	unlessClosed := func(err error) error {
+		if errors.Is(err, ErrClosed) {
+			return nil
+		}
+		return err
+	}
+	searcher := func() error {
+		r := rand.New(rand.NewPCG(2, 8))
+		for !finished.Load() {
+			ix, q := current.Load(), rows[r.IntN(n)]
+			o := IndexSearchOptions{Exact: r.IntN(2) == 0}
+			results, err := ix.Search(q, 1+r.IntN(2*n), o)
+			if err := errors.Join(unlessClosed(err), known(q, results)); err != nil {
+				return err
+			}
+			it, err := ix.Iterate(q, o)
+			if err != nil {
+				if unlessClosed(err) != nil {
+					return err
+				}
+				continue
+			}
+			for range 3 {
+				results, err := it.Next(30, nil)
+				if err := errors.Join(err, known(q, results)); err != nil {
+					return err
+				}
+			}
+			it.Close()
+		}
+		return nil
+	}
+	others := func() error {
+		for i := uint64(0); !finished.Load(); i++ {
+			ix := current.Load()
+			s := ix.Stats()
+			if ix.Has(i%n) && s.Slots > 4*n {
+				return fmt.Errorf("%+v", s)
+			}
+			if i%4 == 0 {
+				if err := errors.Join(unlessClosed(ix.Save(io.Discard)), unlessClosed(ix.Verify())); err != nil {
+					return err
+				}
+			}
+			runtime.GC()
+		}
+		return nil
+	}
+	race(t, writer, searcher, searcher, others)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -129,6 +130,7 @@ func TestChoosingKeepsOneOfManyCopies(t *testing.T) {
 	}
 	rows = append(rows, []float32{1, 1}, []float32{1, -1})
 	appendAll(t, g, rows)
+	defer runtime.KeepAlive(g) // and with it what the table is of
 	tb := g.table.Load()
 	for _, owner := range [][]float32{{1, 0}, {4, 1}} {
 		var candidates []rank

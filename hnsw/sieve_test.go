@@ -2,6 +2,7 @@ package hnsw
 
 import (
 	"math"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -43,6 +44,7 @@ func TestAScanReadsFewRowsBesideItsHits(t *testing.T) {
 			t.Fatalf("%v, want %v", got, want)
 		}
 	}
+	runtime.KeepAlive(g) // and with it what the table is of
 	if mean := read / queries; mean > 4*k {
 		t.Errorf("%d rows are read for %d hits", mean, k)
 	} else {
@@ -105,6 +107,7 @@ func TestASlotIsOddWhoseCodeLosesMoreThanUsual(t *testing.T) {
 				odd++
 			}
 		}
+		runtime.KeepAlive(g) // and with it what the table is of
 		if odd == 0 || odd > len(rows)/10 {
 			t.Errorf("dimension %d: %d of %d slots are odd", dim, odd, len(rows))
 		}

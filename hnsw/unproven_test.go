@@ -3,6 +3,7 @@ package hnsw
 import (
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -113,6 +114,7 @@ func TestAScanReadsFewerRowsThanAnExactOne(t *testing.T) {
 		}
 		return left
 	}
+	defer runtime.KeepAlive(g) // and with it what the table is of
 	if proven, likely := within(true), within(false); likely == 0 || 3*likely > proven {
 		t.Errorf("%d rows are left, of %d where it is to be proven", likely, proven)
 	}
