@@ -39,7 +39,9 @@ func Open(path string, o OpenOptions) (*Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.mapped = file
+	if os.Getpagesize() <= mapAlign { // else the last page of a section has more than zeros behind it
+		f.mapped = file
+	}
 	ix, err := f.load(o.Verify)
 	if err != nil {
 		return nil, err
