@@ -43,13 +43,9 @@ func (g *Graph) append(n, workers int, fill func(i int, row []float32)) (first u
 		return 0, fmt.Errorf("hnsw: append: %w: %d slots", ErrFull, first)
 	}
 	end := first + uint32(n)
-	t, free := g.table.Load(), g.upperFree
+	t := g.table.Load()
 	for slot := first; slot < end; slot++ {
-		level := levelOf(g.o.Seed, slot, g.o.M)
-		if free += uint64(level * (1 + g.o.M)); free > 1<<32 {
-			return 0, fmt.Errorf("hnsw: append: %w: no room for upper layers", ErrFull)
-		}
-		if t, err = g.reserve(slot, free); err != nil {
+		if t, err = g.reserve(slot); err != nil {
 			return 0, fmt.Errorf("hnsw: append: %w", err)
 		}
 	}
@@ -71,7 +67,6 @@ func (g *Graph) append(n, workers int, fill func(i int, row []float32)) (first u
 			return 0, fmt.Errorf("hnsw: append: %w", err)
 		}
 	}
-	g.upperFree = free
 	g.bound.Store(end)
 	return first, nil
 }

@@ -27,7 +27,6 @@ type Graph struct {
 	dead  atomic.Uint32
 
 	appending sync.Mutex
-	upperFree uint64 // next free word of upper lists
 	memory    arenas
 	coded     uint32       // slots below it have codes, even if their rows are yet to be placed
 	moves     bool         // codes and links, when their memory grows
@@ -54,7 +53,7 @@ func NewGraph(dim int, o Options) (*Graph, error) {
 	if err := o.validate(dim); err != nil {
 		return nil, fmt.Errorf("hnsw: new graph: %w", err)
 	}
-	g := &Graph{dim: dim, o: o, upperFree: firstUpper, tails: map[uint32]uint32{}}
+	g := &Graph{dim: dim, o: o, tails: map[uint32]uint32{}}
 	g.entry.Store(noEntry)
 	t := &table{rows: simd.NewMatrix(dim), codes: simd.NewMatrix8(dim), m: o.M}
 	if dim >= codesFromDim {

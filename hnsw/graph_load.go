@@ -101,18 +101,14 @@ func (a *arenas) newTies(n int) []ties {
 func (f *indexFile) loadMeta(g *Graph, t *table) error {
 	chunks := (int(f.slots) + chunkMask) >> chunkShift
 	f.makeUppers(f.slots)
-	g.upperFree = firstUpper
-	if last := f.slots - 1; chunks > 0 {
-		g.upperFree = f.uppers[chunks-1].after(last & chunkMask)
-	}
-	if g.upperFree > 1<<32 {
-		return f.bad(secUpper, "no room for upper layers")
-	}
 	metas, all := make([]meta, chunks), g.memory.newTies(chunks)
 	t.meta, t.ties = make([]*meta, chunks), make([]*ties, chunks)
 	for i := range chunks {
 		metas[i].uppers = f.uppers[i]
 		t.meta[i], t.ties[i] = &metas[i], &all[i]
+	}
+	if t.upperEnd(f.slots) > 1<<32 {
+		return f.bad(secUpper, "no room for upper layers")
 	}
 	return nil
 }
@@ -122,7 +118,7 @@ func (f *indexFile) loadLists(g *Graph, t *table) error {
 	if t.upper, err = verified(f, secUpper, g.memory.upper); err != nil {
 		return err
 	}
-	if t.upper, err = g.memory.upper.Grow((int(g.upperFree) + upperStep - 1) &^ (upperStep - 1)); err != nil {
+	if t.upper, err = g.memory.upper.Grow((int(t.upperEnd(f.slots)) + upperStep - 1) &^ (upperStep - 1)); err != nil {
 		return fmt.Errorf("%w: %w", ErrFull, err)
 	}
 	if t.links, f.unread, err = into(f, secLinks, g.memory.links); err != nil {

@@ -16,17 +16,19 @@ func levelBits(seed uint64, slot uint32) uint64 {
 	return mix(seed ^ mix(uint64(slot)+0x9e3779b97f4a7c15))
 }
 
+// levelSlack is more than what rounding makes of the product that decides a level.
+const levelSlack = 1e-9
+
 // levelAt maps 64 random bits to a layer.
 func levelAt(bits uint64, m int) int {
 	// The +1 keeps u above 0, where the logarithm would be infinite.
 	u := (float64(bits>>11) + 1) / (1 << 53)
 	// For nearly all it is plain what the logarithm would be.
-	const off = 1e-9
 	v := u * float64(m)
-	if v > 1+off {
+	if v > 1+levelSlack {
 		return 0
 	}
-	if v < 1-off && v*float64(m) > 1+off {
+	if v < 1-levelSlack && v*float64(m) > 1+levelSlack {
 		return 1
 	}
 	return min(int(-math.Log(u)/math.Log(float64(m))), maxLevel)

@@ -129,6 +129,15 @@ func (t *table) level(slot uint32) int {
 	return m.uppers.level(i, t.m)
 }
 
+// upperEnd returns where, in upper, the lists of the slots below a number end.
+func (t *table) upperEnd(slots uint32) uint64 {
+	if slots == 0 {
+		return firstUpper
+	}
+	m, i := t.at(slots - 1)
+	return m.after(i)
+}
+
 func (t *table) odd(slot uint32) bool {
 	m, i := t.at(slot)
 	return m.odd[i>>6].Load()>>(i&63)&1 != 0
@@ -179,10 +188,10 @@ func (g *Graph) let() {
 	}
 }
 
-// reserve publishes a table that has room for a slot and for words of upper lists, and returns it. Only who
+// reserve publishes a table that has room for a slot and its lists, and returns it. Only who
 // appends may call it. Readers are not disturbed: what is added lies beyond what they have seen, and what moves,
 // where memory cannot grow in place, stays for them as it was.
-func (g *Graph) reserve(slot uint32, words uint64) (*table, error) {
+func (g *Graph) reserve(slot uint32) (*table, error) {
 	t := g.table.Load()
 	next := *t
 	if !t.rows.Holds(slot) {
@@ -195,6 +204,10 @@ func (g *Graph) reserve(slot uint32, words uint64) (*table, error) {
 		}
 		m := &meta{uppers: newUppers(g.o.Seed, t.m, len(t.meta), begin, make([]uint32, 0, roomOf(1, t.m)))}
 		next.meta, next.ties = append(t.meta, m), append(t.ties, new(ties))
+	}
+	words := next.upperEnd(slot + 1)
+	if words > 1<<32 {
+		return nil, fmt.Errorf("%w: no room for upper layers", ErrFull)
 	}
 	slots := len(next.meta) * chunkSlots
 	codes, links, upper := 0, slots*2*t.m, (int(words)+upperStep-1)&^(upperStep-1)

@@ -24,7 +24,7 @@ const firstUpper = 1
 func newUppers(seed uint64, m, chunk int, begin uint64, room []uint32) uppers {
 	u := uppers{begin: begin}
 	at, first := room[:0], uint32(chunk)<<chunkShift
-	least := uint64(float64(1<<53) / float64(m) * (1 + 1e-9)) // see levelAt
+	least := uint64(float64(1<<53) / float64(m) * (1 + levelSlack)) // see levelAt
 	for i := range uint32(chunkSlots) {
 		if i&63 == 0 {
 			u.before[i>>6] = uint16(len(at))
@@ -65,12 +65,12 @@ func (u *uppers) after(i uint32) uint64 {
 
 // reaches says whether a slot of the chunk has a list on a layer above 0.
 func (u *uppers) reaches(i uint32, layer, m int) bool {
-	return u.has[i>>6]>>(i&63)&1 != 0 && (layer == 1 || u.level(i, m) >= layer)
+	return slotSet(u.has[:]).has(i) && (layer == 1 || u.level(i, m) >= layer)
 }
 
 // level returns the top layer of a slot of the chunk.
 func (u *uppers) level(i uint32, m int) int {
-	if u.has[i>>6]>>(i&63)&1 == 0 {
+	if !slotSet(u.has[:]).has(i) {
 		return 0
 	}
 	rank, next := u.rank(i), u.words

@@ -80,9 +80,9 @@ func levelByLogarithm(bits uint64, m int) int {
 // sameLists compares graphs of which one was made from a file of the other.
 func sameLists(t *testing.T, got, want *Graph) {
 	t.Helper()
-	if got.Mark() != want.Mark() || got.Bound() != want.Bound() || got.upperFree != want.upperFree {
+	if got.Mark() != want.Mark() || got.Bound() != want.Bound() || got.table.Load().upperEnd(got.Bound()) != want.table.Load().upperEnd(want.Bound()) {
 		t.Fatalf("%d of %d slots are linked, upper lists end at %d; want %d of %d, %d",
-			got.Mark(), got.Bound(), got.upperFree, want.Mark(), want.Bound(), want.upperFree)
+			got.Mark(), got.Bound(), got.table.Load().upperEnd(got.Bound()), want.Mark(), want.Bound(), want.table.Load().upperEnd(want.Bound()))
 	}
 	a, b := got.table.Load(), want.table.Load()
 	for slot := range got.Bound() {

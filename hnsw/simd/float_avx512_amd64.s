@@ -21,6 +21,13 @@
 	VFMADD231PS off(R10)(BX*1), q, c; \
 	VFMADD231PS off(R11)(BX*1), q, d
 
+// STEPS4 multiplies 64 elements with those of four rows.
+#define STEPS4 \
+	STEP4(0, Z16, Z0, Z4, Z8, Z12); \
+	STEP4(64, Z17, Z1, Z5, Z9, Z13); \
+	STEP4(128, Z18, Z2, Z6, Z10, Z14); \
+	STEP4(192, Z19, Z3, Z7, Z11, Z15)
+
 // ASK asks for 256 bytes of a row whose pointer is at an offset from R12.
 #define ASK(off) \
 	MOVQ       off(R12), R15; \
@@ -144,8 +151,6 @@ start:
 	TESTQ SI, SI
 	JZ    main4
 	MOVQ  ahead+48(FP), R12
-	TESTQ R12, R12
-	JZ    main4
 	LEAQ  -4(CX), R13
 	CMPQ  R13, R12
 	CMOVQLT R13, R12
@@ -161,10 +166,7 @@ ask4:
 	ASK(8)
 	ASK(16)
 	ASK(24)
-	STEP4(0, Z16, Z0, Z4, Z8, Z12)
-	STEP4(64, Z17, Z1, Z5, Z9, Z13)
-	STEP4(128, Z18, Z2, Z6, Z10, Z14)
-	STEP4(192, Z19, Z3, Z7, Z11, Z15)
+	STEPS4
 	ADDQ $256, BX
 	JMP  ask4
 
@@ -172,10 +174,7 @@ main4:
 	LEAQ 256(BX), R15
 	CMPQ R15, DX
 	JGT  rest4
-	STEP4(0, Z16, Z0, Z4, Z8, Z12)
-	STEP4(64, Z17, Z1, Z5, Z9, Z13)
-	STEP4(128, Z18, Z2, Z6, Z10, Z14)
-	STEP4(192, Z19, Z3, Z7, Z11, Z15)
+	STEPS4
 	MOVQ R15, BX
 	JMP  main4
 
