@@ -20,28 +20,46 @@ func (c *scratch) walkSome(g *Graph, t *table, n uint32, layer, ef, k int, at, f
 			e.passed++
 		}
 	}
-	for len(c.frontier) > 0 {
-		var r rank
-		r, c.frontier = pop(c.frontier)
-		if len(c.found) == ef && r > c.found[ef-1] || h.ends(c.found, r, 0) {
-			break
+	var chains [abreast]rank
+	for wide := 1; ; {
+		// A step is as in walkAll.
+		ids, taken, chained := c.ids[:0], 0, 0
+		var last rank
+		for taken < wide && len(c.frontier) > 0 {
+			r := c.frontier[0]
+			if len(c.found) == ef && r > c.found[ef-1] || h.ends(c.found, r, 0) {
+				break
+			}
+			last, c.frontier = pop(c.frontier)
+			taken++
+			var chain bool
+			if ids, chain = c.look(g, t, n, last.slot(), layer, ids); chain && twins {
+				chains[chained] = last
+				chained++
+			}
 		}
-		ids, near, chain := c.expand(g, t, n, r.slot(), layer)
+		if taken == 0 {
+			return true
+		}
+		wide = min(2*wide, abreast)
 		e.compared += len(ids)
-		e.steps++
-		for i, id := range ids {
-			r := rankOf(near[i], id)
+		e.steps += taken
+		for i, near := range c.compare(t, ids) {
+			r := rankOf(near, ids[i])
 			if len(c.found) == ef && r > c.found[ef-1] {
 				continue
 			}
+			if r < last {
+				wide = 1
+			}
 			c.frontier = push(c.frontier, r)
 			e.asked++
-			if f.ok(id) {
+			if f.ok(r.slot()) {
 				e.passed++
 				c.found, _ = insert(c.found, r, ef)
 			}
 		}
-		if chain && twins {
+		for _, r := range chains[:chained] {
 			for twin := t.nextTwin(r.slot()); twin != 0 && twin < n; twin = t.nextTwin(twin) {
 				r := rankOf(r.near(), twin)
 				if len(c.found) == ef && r > c.found[ef-1] {
@@ -60,5 +78,4 @@ func (c *scratch) walkSome(g *Graph, t *table, n uint32, layer, ef, k int, at, f
 			return false
 		}
 	}
-	return true
 }

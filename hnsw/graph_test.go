@@ -220,6 +220,29 @@ func TestAFilterThatPassesEverythingChangesNothing(t *testing.T) {
 	}
 }
 
+// A step looks at several lists at a time, here of 255 neighbours each: more than fit into one call of a kernel, most
+// of them new in the beginning.
+func TestStepsOfTheLongestLists(t *testing.T) {
+	rows := clusters(33, 2000, 64)
+	for _, walk := range []Walk{WalkCodes, WalkRows} {
+		g := built(t, rows[:1950], Options{ExactBelow: -1, M: maxM, EfConstruction: 50, Walk: walk})
+		tb, r := g.table.Load(), rand.New(rand.NewPCG(33, 2))
+		for slot := range g.Mark() {
+			var ids []uint32
+			for _, id := range r.Perm(1950)[:g.capacity(0)] {
+				ids = append(ids, uint32(id))
+			}
+			rewrite(tb.zero(slot), ids)
+		}
+		everything := func(uint32) bool { return true }
+		for _, o := range []SearchOptions{{Ef: 1900}, {Ef: 1950}, {Ef: 1900, Accept: everything}} {
+			if got := meanRecall(t, g, rows[1950:], 10, o, nil); got != 1 {
+				t.Errorf("walk %v, ef %d, filtered %t: recall %.4f", walk, o.Ef, o.Accept != nil, got)
+			}
+		}
+	}
+}
+
 // The worst filter for a walk allows only what is far from the query.
 func TestAdversarialFilterIsExactAndBounded(t *testing.T) {
 	rows := clusters(10, 6000, 32)

@@ -236,11 +236,11 @@ func (it *Iterator) expand() {
 	var r rank
 	r, c.frontier = pop(c.frontier)
 	it.offer(r) // not before: until then something nearer is to be looked at
-	ids, near, chain := c.expand(it.hold.g, it.t, it.n, r.slot(), 0)
+	ids, chain := c.look(it.hold.g, it.t, it.n, r.slot(), 0, c.ids[:0])
 	it.effort.compared += len(ids)
 	it.effort.steps++
-	for i, id := range ids {
-		c.frontier = push(c.frontier, rankOf(near[i], id))
+	for i, near := range c.compare(it.t, ids) {
+		c.frontier = push(c.frontier, rankOf(near, ids[i]))
 	}
 	if !chain {
 		return

@@ -49,7 +49,7 @@ const (
 )
 
 func newScratch(g *Graph) *scratch {
-	n := max(2*g.o.M, codesBlock)
+	n := max(abreast*2*g.o.M, codesBlock)
 	c := &scratch{
 		q: make([]float32, g.dim), ids: make([]uint32, 0, n),
 		near: make([]int32, n), scores: make([]float32, n), news: make([]rank, n),

@@ -160,6 +160,13 @@ func (t *table) zero(slot uint32) []uint32 {
 // zeroAt is where a layer-0 list begins.
 func (t *table) zeroAt(slot uint32) int { return int(slot) * 2 * t.m }
 
+// prefetch asks for the layer-0 lists of slots.
+func (t *table) prefetch(ranks []rank) {
+	for _, r := range ranks {
+		simd.Prefetch(t.links, t.zeroAt(r.slot()))
+	}
+}
+
 // list returns the words of one neighbour list: head, then room for as many neighbours as the layer allows.
 // The slot must reach that layer.
 func (g *Graph) list(t *table, slot uint32, layer int) []uint32 {

@@ -66,23 +66,22 @@ func (c *scratch) descend(g *Graph, t *table, n uint32, at rank, from, to int) r
 	return at
 }
 
-// expand compares the neighbours of a slot that were not visited yet. The results are valid until the next
-// call; the last tells whether the slot begins a chain of twins.
-func (c *scratch) expand(g *Graph, t *table, n uint32, slot uint32, layer int) ([]uint32, []int32, bool) {
-	if !c.sound(t, slot, layer) {
-		return nil, nil, false
+// look adds the neighbours of a slot that were not visited yet to ids, which has room for them, and says whether
+// the slot begins a chain of twins.
+func (c *scratch) look(g *Graph, t *table, n uint32, slot uint32, layer int, ids []uint32) ([]uint32, bool) {
+	if t.lazy != nil && !c.sound(t, slot, layer) {
+		return ids, false
 	}
-	ids, chain := c.fresh(g.list(t, slot, layer), n)
-	return ids, c.compare(t, ids), chain
+	return c.fresh(g.list(t, slot, layer), n, ids)
 }
 
-// fresh returns the slots below n in a list that were not visited yet, and marks them. There is no branch for the
-// processor to guess: of the neighbours about every other one is fresh.
-func (c *scratch) fresh(list []uint32, n uint32) ([]uint32, bool) {
+// fresh adds the slots below n in a list that were not visited yet to ids, which has room for them, and marks them. There
+// is no branch for the processor to guess: of the neighbours about every other one is fresh.
+func (c *scratch) fresh(list []uint32, n uint32, ids []uint32) ([]uint32, bool) {
 	count := atomic.LoadUint32(&list[0])
 	list = list[1:][:count&countMask]
-	ids, visited := c.ids[:len(list)], c.visited
-	found := 0
+	found, visited := len(ids), c.visited
+	ids = ids[:found+len(list)]
 	for i := range list {
 		id := atomic.LoadUint32(&list[i])
 		if id >= n {
@@ -97,10 +96,18 @@ func (c *scratch) fresh(list []uint32, n uint32) ([]uint32, bool) {
 	return ids[:found], count&hasTwins != 0
 }
 
+// abreast is the number of slots that a step of a walk looks at the neighbours of, at most. One batch of their rows takes
+// less time than a batch for each: memory answers many requests at once. Walks by floats take 12 % less time for it, by
+// codes 8 %, and compare 0.5 % more slots.
+const abreast = 4
+
 // walkAll collects the ef best slots below n into c.found, which on entry holds where to begin, best first.
 // It is algorithm 2 of the paper with one sorted list in both roles; twins adds chains of equal rows. If only the k
 // best matter, it ends at the horizon of the k-th; k is 0 if all do. With dead, dead slots are steps, but are neither
 // collected nor counted: who they are is seen when their turn comes, so the list has some room for them beforehand.
+//
+// A step takes the nearest slot as long as steps find nearer ones. Where they do not it takes the next two, and then
+// four, most of which would be looked at anyway.
 func (c *scratch) walkAll(g *Graph, t *table, n uint32, layer, ef, k int, twins, dead bool) {
 	c.forget(n)
 	for _, r := range c.found {
@@ -110,55 +117,62 @@ func (c *scratch) walkAll(g *Graph, t *table, n uint32, layer, ef, k int, twins,
 	if dead {
 		limit += ef/8 + 8
 	}
-	all := slices.Grow(c.found, max(0, limit-len(c.found)))
-	pool := all
+	pool := slices.Grow(c.found, max(0, limit-len(c.found)))
 	h := newHorizon(c, t, n, ef, k)
-	for next := 0; next < len(pool); {
-		r := pool[next]
-		if r&expanded != 0 {
-			next++
-			continue
-		}
-		if h.ends(pool, r, died) || next-died >= ef {
-			break
-		}
-		pool[next] |= expanded
-		next++
-		if dead && t.dead(r.slot()) {
-			died++
-			if limit++; limit > cap(all) {
-				all = slices.Grow(pool, limit)
-			}
-		}
-		if t.lazy != nil && !c.sound(t, r.slot(), layer) {
-			continue
-		}
-		ids, chain := c.fresh(g.list(t, r.slot(), layer), n)
-		// Whose neighbours are looked at next is known, unless one of these is nearer.
-		if next < len(pool) && layer == 0 {
-			simd.Prefetch(t.links, t.zeroAt(pool[next].slot()))
-		}
-		var at int
-		if pool, at = simd.Offer(all[:len(pool)], limit, ids, c.compare(t, ids)); at < next {
-			next = at
-			if layer == 0 {
-				simd.Prefetch(t.links, t.zeroAt(pool[at].slot()))
-			}
-		}
-		if !chain || !twins {
-			continue
-		}
-		for twin := t.nextTwin(r.slot()); twin != 0 && twin < n; twin = t.nextTwin(twin) {
-			if !c.visit(twin) || dead && t.dead(twin) { // one that becomes a node just now may have been met as such
+	var chains [abreast]rank // of the slots of a step, those with twins
+	for next, wide := 0, 1; ; {
+		ids, taken, chained := c.ids[:0], 0, 0
+		for ; next < len(pool) && taken < wide; next++ {
+			r := pool[next]
+			if r&expanded != 0 {
 				continue
 			}
-			var at int
-			if pool, at = insert(pool, rankOf(r.near(), twin)|expanded, limit); at == limit {
-				break // the rest of the chain ranks below this one
+			if h.ends(pool, r, died) || next-died >= ef {
+				break
+			}
+			pool[next] |= expanded
+			taken++
+			if dead && t.dead(r.slot()) {
+				died++
+				limit++
+			}
+			var chain bool
+			if ids, chain = c.look(g, t, n, r.slot(), layer, ids); chain && twins {
+				chains[chained] = r
+				chained++
+			}
+		}
+		if taken == 0 {
+			break
+		}
+		wide = min(2*wide, abreast)
+		// Whose neighbours are looked at next is known, unless some of these are nearer.
+		if layer == 0 {
+			t.prefetch(pool[next:min(next+wide, len(pool))])
+		}
+		if limit > cap(pool) {
+			pool = slices.Grow(pool, limit-len(pool))
+		}
+		var at int
+		if pool, at = simd.Offer(pool, limit, ids, c.compare(t, ids)); at < next {
+			next, wide = at, 1
+			if layer == 0 {
+				t.prefetch(pool[at : at+1])
+			}
+		}
+		for _, r := range chains[:chained] {
+			for twin := t.nextTwin(r.slot()); twin != 0 && twin < n; twin = t.nextTwin(twin) {
+				if !c.visit(twin) || dead && t.dead(twin) { // one that becomes a node just now may have been met as such
+					continue
+				}
+				var at int
+				if pool, at = insert(pool, rankOf(r.near(), twin)|expanded, limit); at == limit {
+					break // the rest of the chain ranks below this one
+				}
 			}
 		}
 	}
-	kept := all[:0]
+	kept := pool[:0]
 	for _, r := range pool {
 		if r &^= expanded; !dead || !t.dead(r.slot()) {
 			kept = append(kept, r)

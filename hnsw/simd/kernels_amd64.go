@@ -59,6 +59,9 @@ func aboveAVX512(products *int32, n int, least int32, first uint32, ids *uint32)
 func prefetch32(p *uint32)
 
 //go:noescape
+func prefetchWrite(p *uint32)
+
+//go:noescape
 func prefetch8(p *uint8)
 
 //go:noescape

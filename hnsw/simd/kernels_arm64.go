@@ -23,6 +23,9 @@ func dot8RowsSDOT(q *uint8, ids *uint32, base unsafe.Pointer, last, stride, n in
 func prefetch32(p *uint32)
 
 //go:noescape
+func prefetchWrite(p *uint32)
+
+//go:noescape
 func prefetch8(p *uint8)
 
 //go:noescape

@@ -28,6 +28,8 @@ func above(products []int32, least int32, first uint32, ids []uint32) int {
 
 func prefetch32(*uint32) {}
 
+func prefetchWrite(*uint32) {}
+
 func prefetch8(*uint8) {}
 
 func hadamard(x []float32) { hadamardGo(x) }

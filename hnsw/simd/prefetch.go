@@ -8,6 +8,14 @@ func Prefetch(words []uint32, at int) {
 	}
 }
 
+// PrefetchWrite is Prefetch for words that are to be written soon: other processors give up their copies, which to write
+// would wait for.
+func PrefetchWrite(words []uint32, at int) {
+	if uint(at) < uint(len(words)) {
+		prefetchWrite(&words[at])
+	}
+}
+
 // Prefetch asks for the first two cache lines of row i, as [Prefetch] does: the processor fetches the others when
 // it sees them read one after the other.
 func (m *Matrix8) Prefetch(i uint32) {

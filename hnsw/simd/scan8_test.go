@@ -107,6 +107,8 @@ func TestPrefetchTakesAnyIndex(t *testing.T) {
 	for _, at := range []int{0, 1, 99, 100, 101, -1, math.MinInt, math.MaxInt} {
 		Prefetch(words, at)
 		Prefetch(nil, at)
+		PrefetchWrite(words, at)
+		PrefetchWrite(nil, at)
 	}
 	m := guardedMatrix8(t, newRand(t), 100, 16, true)
 	empty := NewMatrix8(100)
