@@ -76,8 +76,9 @@ func (g *Graph) linkRange(ctx context.Context, to uint32, workers int) error {
 	}
 	c := &linker{scratch: g.borrow()}
 	defer g.release(c.scratch)
-	// The first slots decide what a graph looks like from above: link them in order whatever comes.
-	const alone = 256
+	// The first slots decide what a graph looks like from above: link them in order until those that do not see one another
+	// are few among them.
+	alone := uint32(min(256, 32*workers))
 	for slot := g.mark.Load(); slot < to && (workers <= 1 || slot < alone); slot++ {
 		if err := ctx.Err(); err != nil {
 			return err
