@@ -112,7 +112,7 @@ func (g *Graph) addLink(c *linker, t *table, owner, added uint32, near int32, la
 		}
 		return
 	}
-	g.prune(c, t, owner, rankOf(near, added), layer)
+	g.prune(c, t, owner, old, rankOf(near, added), layer)
 }
 
 // between returns how near the listed slots are to another one. It leaves alone what c aims at, and is valid until
@@ -131,10 +131,8 @@ func (t *table) between(c *scratch, slot uint32, ids []uint32) []int32 {
 	return near
 }
 
-// prune rewrites a full list of owner, which is locked, with the best choice among its neighbours and one more.
-func (g *Graph) prune(c *linker, t *table, owner uint32, added rank, layer int) {
-	list := g.list(t, owner, layer)
-	ids, _ := neighbours(list, MaxSlots, c.ids[:0])
+// prune rewrites the list of owner, which is locked, with the best choice among ids, its neighbours, and one more.
+func (g *Graph) prune(c *linker, t *table, owner uint32, ids []uint32, added rank, layer int) {
 	near := t.between(c.scratch, owner, ids)
 	candidates := append(c.candidates[:0], added)
 	for i, id := range ids {
@@ -151,7 +149,7 @@ func (g *Graph) prune(c *linker, t *table, owner uint32, added rank, layer int) 
 		out = append(out, r.slot())
 	}
 	c.out = out
-	replace(list, out)
+	replace(g.list(t, owner, layer), out)
 }
 
 // guard settles the in-degrees of a rewritten layer-0 list, and puts back what no other list names, if need be
