@@ -362,14 +362,24 @@ func TestSearchDoesNotAllocate(t *testing.T) {
 			t.Errorf("%s: %v allocations per search", name, n)
 		}
 	}
-	efs := 0
-	if n := testing.AllocsPerRun(50, func() {
-		efs++
-		if _, err := g.Search(q, 10, SearchOptions{Ef: 10 + efs%2*490}, dst); err != nil {
-			t.Fatal(err)
+	// Allocations per run are rounded down: one for both would be seen, one for every other run would not.
+	turns := func() {
+		for _, ef := range []int{10, 500} {
+			if _, err := g.Search(q, 10, SearchOptions{Ef: ef}, dst); err != nil {
+				t.Fatal(err)
+			}
 		}
-	}); n != 0 {
-		t.Errorf("narrow and wide in turns: %v allocations per search", n)
+	}
+	turns()
+	if n := testing.AllocsPerRun(50, turns); n != 0 {
+		t.Errorf("narrow and wide in turns: %v allocations", n)
+	}
+	for slot := range uint32(600) {
+		g.Kill(5 * slot)
+	}
+	turns()
+	if n := testing.AllocsPerRun(50, turns); n != 0 {
+		t.Errorf("narrow and wide in turns, a fifth dead: %v allocations", n)
 	}
 }
 

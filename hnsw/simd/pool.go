@@ -3,15 +3,15 @@ package simd
 import "math"
 
 // Offer makes, of each id below 2^31 and how near it is, the key (MaxInt32-near[i])<<32 | ids[i]<<1, so that the nearest
-// have the least, and puts it into pool, which is sorted, without the last keys beyond limit. It returns the pool
-// and the place of the least key that was put in, or its length where none was. near has as many elements as ids, and
-// pool has room for limit keys, no fewer than it has.
+// have the least, and puts it into pool, which is sorted, without the last keys beyond limit. It returns the pool,
+// with all the room it had, and the place of the least key that was put in, or its length where none was. near has as
+// many elements as ids, and pool has room for limit keys, no fewer than it has.
 //
 // This is what a step in a graph walk ends with: nobody can guess which of the neighbours are good enough and where
 // they belong.
 func Offer[K ~uint64](pool []K, limit int, ids []uint32, near []int32) ([]K, int) {
 	near = near[:len(ids)]
-	first := limit
+	all, first := pool, limit
 	pool = pool[:len(pool):limit]
 	for len(ids) > 0 {
 		n := min(len(ids), offerMost)
@@ -20,7 +20,7 @@ func Offer[K ~uint64](pool []K, limit int, ids []uint32, near []int32) ([]K, int
 		first = min(first, at)
 		ids, near = ids[n:], near[n:]
 	}
-	return pool, min(first, len(pool))
+	return all[:len(pool)], min(first, len(pool))
 }
 
 // offerMost is the number of ids that a kernel takes.

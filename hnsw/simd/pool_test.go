@@ -30,6 +30,9 @@ func TestOfferKeepsTheNearest(t *testing.T) {
 				before := slices.Clone(pool)
 				var at int
 				pool, at = Offer(pool, limit, ids, near)
+				if cap(pool) != limit+10 {
+					t.Fatalf("limit %d: room for %d keys, want %d", limit, cap(pool), limit+10)
+				}
 				id += 30
 				slices.Sort(all)
 				if want := all[:min(limit, len(all))]; !slices.Equal(pool, want) {
