@@ -49,7 +49,7 @@ func (c *scratch) walkSome(g *Graph, t *table, n uint32, layer, ef, k int, at, f
 			if len(c.found) == ef && r > c.found[ef-1] {
 				continue
 			}
-			if r < last {
+			if r < last { // nearer than one that this step looked at
 				wide = 1
 			}
 			c.frontier = push(c.frontier, r)

@@ -76,8 +76,8 @@ func (g *Graph) linkRange(ctx context.Context, to uint32, workers int) error {
 	}
 	c := &linker{scratch: g.borrow()}
 	defer g.release(c.scratch)
-	// The first slots decide what a graph looks like from above: link them in order until those that do not see one another
-	// are few among them.
+	// The first slots decide what a graph looks like from above. They are linked in order until there are so many that those
+	// linked at the same time, which do not see one another, are few beside them.
 	alone := uint32(min(256, 32*workers))
 	for slot := g.mark.Load(); slot < to && (workers <= 1 || slot < alone); slot++ {
 		if err := ctx.Err(); err != nil {
@@ -200,7 +200,8 @@ func (g *Graph) linkSlot(c *linker, slot uint32) (first uint32, found bool) {
 		c.own[layer], c.dropped = t.choose(c.scratch, slot, c.found, g.o.M, c.own[layer][:0], c.dropped[:0])
 		at = c.found[0]
 	}
-	// Other linkers have written to some of these lists last: to get one after the other takes a twentieth of linking.
+	// Other linkers may have written to these lists last. To wait for one after the other takes a twentieth of linking: they
+	// are asked for all at once.
 	for _, r := range c.own[0] {
 		simd.PrefetchWrite(t.links, t.zeroAt(r.slot()))
 	}

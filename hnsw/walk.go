@@ -96,9 +96,9 @@ func (c *scratch) fresh(list []uint32, n uint32, ids []uint32) ([]uint32, bool) 
 	return ids[:found], count&hasTwins != 0
 }
 
-// abreast is the number of slots that a step of a walk looks at the neighbours of, at most. One batch of their rows takes
-// less time than a batch for each: memory answers many requests at once. Walks by floats take 12 % less time for it, by
-// codes 8 %, and compare 0.5 % more slots.
+// abreast is the most slots whose neighbours one step of a walk looks at. One batch of all these takes less time than a
+// batch for each slot: memory answers many requests at once. That saves walks by floats 12 % of their time, walks by codes
+// 8 %, for 0.5 % more slots compared.
 const abreast = 4
 
 // walkAll collects the ef best slots below n into c.found, which on entry holds where to begin, best first.
@@ -106,8 +106,8 @@ const abreast = 4
 // best matter, it ends at the horizon of the k-th; k is 0 if all do. With dead, dead slots are steps, but are neither
 // collected nor counted: who they are is seen when their turn comes, so the list has some room for them beforehand.
 //
-// A step takes the nearest slot as long as steps find nearer ones. Where they do not it takes the next two, and then
-// four, most of which would be looked at anyway.
+// A step looks at the neighbours of the nearest slot alone as long as some of these are nearer than that slot. Once they
+// are not, the next step takes two slots, and then steps take four: most of those would be looked at anyway.
 func (c *scratch) walkAll(g *Graph, t *table, n uint32, layer, ef, k int, twins, dead bool) {
 	c.forget(n)
 	for _, r := range c.found {
@@ -146,7 +146,7 @@ func (c *scratch) walkAll(g *Graph, t *table, n uint32, layer, ef, k int, twins,
 			break
 		}
 		wide = min(2*wide, abreast)
-		// Whose neighbours are looked at next is known, unless some of these are nearer.
+		// These lists are read next unless ids has nearer slots, and can be on the way while it is compared.
 		if layer == 0 {
 			t.prefetch(pool[next:min(next+wide, len(pool))])
 		}

@@ -8,8 +8,8 @@ func Prefetch(words []uint32, at int) {
 	}
 }
 
-// PrefetchWrite is Prefetch for words that are to be written soon: other processors give up their copies, which to write
-// would wait for.
+// PrefetchWrite is [Prefetch] for words that are to be written soon: other processors give up their copies meanwhile, for
+// which the first write would wait.
 func PrefetchWrite(words []uint32, at int) {
 	if uint(at) < uint(len(words)) {
 		prefetchWrite(&words[at])

@@ -20,7 +20,7 @@ TEXT ·prefetch8(SB), NOSPLIT, $0-8
 
 // func prefetchWrite(p *uint32)
 //
-// Processors that have not PREFETCHW, which the assembler does not know, take it for nothing to do.
+// The assembler does not know PREFETCHW. Processors that do not know it either do nothing.
 TEXT ·prefetchWrite(SB), NOSPLIT, $0-8
 	MOVQ p+0(FP), AX
 	BYTE $0x0F; BYTE $0x0D; BYTE $0x08             // PREFETCHW (AX)
