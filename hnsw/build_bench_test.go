@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// BenchmarkBuildByTwo makes a graph of 20,000 vectors of real text with one worker and with two. What the calling thread does
-// is what nobody helps it with; the rest is as much faster as there are workers, where there are as many idle processors.
+// BenchmarkBuildByTwo makes a graph of 20,000 vectors of real text with one worker and with two. What the
+// calling thread does is what nobody helps it with; the rest is as much faster as there are workers, where there
+// are as many idle processors.
 func BenchmarkBuildByTwo(b *testing.B) {
 	base, _ := recordedRows(b)
 	ctx := context.Background()

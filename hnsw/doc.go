@@ -5,8 +5,9 @@
 //
 // [Graph] knows dense slots 0, 1, 2, ... and nothing else. Append writes a row and makes it readable at once, AppendBatch
 // many; Link, usually called from a background goroutine, wires appended rows into the graph and advances a mark; Search
-// walks the graph below the mark and scans the rest exactly, so that a row is found the moment it is appended. It is meant for a store that owns the vectors, maps slots to its own objects and decides which
-// slots a query may see. Codes and links can be saved and loaded; rows are the store's business.
+// walks the graph below the mark and scans the rest exactly, so that a row is found the moment it is appended. It is
+// meant for a store that owns the vectors, maps slots to its own objects and decides which slots a query may see. Codes
+// and links can be saved and loaded; rows are the store's business.
 //
 // [Index] is for everybody else: ids of the caller's choice, upsert, delete, search, one file with everything
 // in it.
@@ -26,8 +27,7 @@
 // of slots that may be among the hits. Hits are those of a scan of all rows, bit by bit. Only where the scan of a list
 // stands in for a walk (see Filters) is that not proven: then it counts on codes being off at random, by six standard
 // deviations once in a billion, watches how far they are off of the rows it reads, and proves its answer where that is
-// too far.
-// A code takes 1 us to make when a row is appended; files hold them.
+// too far. A code takes 1 us to make when a row is appended; files hold them.
 //
 // # Filters
 //
@@ -56,9 +56,9 @@
 // # Deletion
 //
 // A killed slot is no hit, but a step of walks, which costs them little while there are few of them. One that was killed
-// before it was linked is not linked at all, and costs nothing. Graph.Consolidate
-// takes the dead out: whoever named one chooses others as neighbours, from those whom the dead one named. It does so in
-// portions, beside everything else. Slots of a Graph are not used again.
+// before it was linked is not linked at all, and costs nothing. Graph.Consolidate takes the dead out: whoever named one
+// chooses others as neighbours, from those whom the dead one named. It does so in portions, beside everything else. Slots
+// of a Graph are not used again.
 //
 // An Index consolidates on its own, a little with every write, and does use slots again. A vector much like the one it
 // replaces takes the place of that one in the graph, which costs a small part of linking it, and whose slot is mostly
@@ -67,12 +67,11 @@
 //
 // # Concurrency
 //
-// Any number of searches run beside one Append, one Link and one Consolidate. Searches take no lock, and allocate
-// nothing once warm; those of an Index allocate what they return and, given a list of ids, take a lock for as long as it
-// takes to look the ids up. Every
-// search notes when it begins and ends, in a few ns: what it may see is not overwritten before it has ended, so that a
-// search that never ends keeps memory from being used again. A search of an Index sees the ids and vectors of the moment
-// it began, all changes of a batch or none.
+// Any number of searches run beside one Append, one Link and one Consolidate. Searches take no lock, and allocate nothing
+// once warm; those of an Index allocate what they return and, given a list of ids, take a lock for as long as it takes to
+// look the ids up. Every search notes when it begins and ends, in a few ns: what it may see is not overwritten before it
+// has ended, so that a search that never ends keeps memory from being used again. A search of an Index sees the ids and
+// vectors of the moment it began, all changes of a batch or none.
 //
 // Rows never move. A neighbour list is changed in place, word by word, with atomic stores, in an order
 // that keeps every word a reader may see a linked slot; a reader that meets a list halfway sees old and new
@@ -80,11 +79,12 @@
 //
 // # Files
 //
-// A file is an image of memory (format/FORMAT.md, "Index files"), so that [Open] maps it rather than reading it: 100,000
-// vectors of 384 dimensions answer the first query some milliseconds later, from the page cache, and nothing is built.
-// Of what has been mapped, a list of neighbours is verified before it is walked, a row before it is scored, and codes,
-// which only say what rows are worth scoring, by and by; damage is an error that names file and offset, never a wrong score. Pages are private
-// copies once written to: the file stays as it was until SaveFile replaces it or SaveChanges adds to it.
+// A file is an image of memory (format/FORMAT.md, "Index files"), so that [Open] maps it rather than reading it:
+// 100,000 vectors of 384 dimensions answer the first query some milliseconds later, from the page cache, and nothing is
+// built. Of what has been mapped, a list of neighbours is verified before it is walked, a row before it is scored, and
+// codes, which only say what rows are worth scoring, by and by; damage is an error that names file and offset, never a
+// wrong score. Pages are private copies once written to: the file stays as it was until SaveFile replaces it or
+// SaveChanges adds to it.
 //
 // Changes live in memory. Nothing is durable until SaveFile or SaveChanges has returned, or Save and the caller's own
 // sync of the file. The package starts no goroutine that outlives a call.

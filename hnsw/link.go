@@ -35,9 +35,10 @@ func (g *Graph) onlyLinker() *linker {
 // twin is a slot found to hold the same row as an earlier one.
 type twin struct{ slot, first uint32 }
 
-// Link wires at most limit appended slots into the graph, in slot order, advancing the mark after each; 0 means
-// all that are there when it is called. Those killed by then are passed over, and cost nothing. It returns how many slots
-// the mark has advanced, and stops early with the context's error. Searches and Append may run meanwhile; other calls that link wait.
+// Link wires at most limit appended slots into the graph, in slot order, advancing the mark after each; 0 means all
+// that are there when it is called. Those killed by then are passed over, and cost nothing. It returns how many
+// slots the mark has advanced, and stops early with the context's error. Searches and Append may run meanwhile;
+// other calls that link wait.
 func (g *Graph) Link(ctx context.Context, limit int) (int, error) {
 	return g.LinkParallel(ctx, limit, 1)
 }

@@ -59,10 +59,11 @@ type Options struct {
 	// the graph depend on timing, though not its quality. Graph ignores it (see LinkParallel).
 	Workers int
 	// RowFile is where a Graph keeps its rows, if it is not nil: a file, empty and open for reading and writing, that
-	// belongs to the graph from then on and is closed once that is unreachable. It may have been removed from its folder.
-	// Rows are then pages of the page cache, which the system takes back when it needs memory, and not memory of the
-	// process. Nothing in it is of use afterwards. What it has no room for, as on a full disk, is in memory. Where files cannot be mapped (elsewhere than on Linux and macOS, and in
-	// race builds) it is left alone, and rows are in memory. Index ignores it.
+	// belongs to the graph from then on and is closed once that is unreachable. It may have been removed from its
+	// folder. Rows are then pages of the page cache, which the system takes back when it needs memory, and not memory of
+	// the process. Nothing in it is of use afterwards. What it has no room for, as on a full disk, is in memory. Where
+	// files cannot be mapped (elsewhere than on Linux and macOS, and in race builds) it is left alone, and rows are in
+	// memory. Index ignores it.
 	RowFile *os.File
 }
 

@@ -290,8 +290,8 @@ func TestLevelsAreCappedAndDistributed(t *testing.T) {
 	}
 }
 
-// hnswlib#263, #341, qdrant PR#10239, faiss#1097: copies wrecked recall, or the time to build: all but the first of each are
-// twins, which are not linked.
+// hnswlib#263, #341, qdrant PR#10239, faiss#1097: copies wrecked recall, or the time to build: all but the first of each
+// are twins, which are not linked.
 func TestCopiesOfThreeVectors(t *testing.T) {
 	rows := clusters(8, 4000, 32)
 	queries := clusters(9, 100, 32)

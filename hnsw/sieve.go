@@ -80,8 +80,8 @@ func (c *scratch) sift(t *table, first, n uint32, f *filter, b *best) {
 	c.weigh(first, products, f, b)
 }
 
-// siftOdd does so for those of some slots of a block that have a bit, and takes their products out. Those below least are of
-// no interest.
+// siftOdd does so for those of some slots of a block that have a bit, and takes their products out. Those below least are
+// of no interest.
 func (c *scratch) siftOdd(odd uint64, first uint32, products []int32, least int64, f *filter, b *best) {
 	if bits.OnesCount64(odd) > scanBlock/4 {
 		c.weigh(first, products, f, b)

@@ -138,9 +138,9 @@ func (g *Graph) living(t *table, slot uint32, layer int) (uint32, bool) {
 	return heir, t.routable(heir) && levelOf(g.o.Seed, heir, g.o.M) >= layer && len(listed(g.list(t, heir, layer))) > 0
 }
 
-// exchange makes the neighbours of old, and those in c.found, that name it on a layer name heir instead, and old name heir. Nobody
-// names heir yet. Where a neighbour names somebody dead, it is made to name who took its place: so places that change all
-// the time do not fill with what was there.
+// exchange makes the neighbours of old, and those in c.found, that name it on a layer name heir instead, and old name
+// heir. Nobody names heir yet. Where a neighbour names somebody dead, it is made to name who took its place: so places
+// that change all the time do not fill with what was there.
 func (g *Graph) exchange(c *linker, t *table, old, heir uint32, layer int) {
 	names, _ := neighbours(g.list(t, old, layer), MaxSlots, c.old[:0])
 	c.old = names

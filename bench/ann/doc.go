@@ -7,10 +7,10 @@
 //
 //	go run ./bench/ann --quick --only text --peers hnswlib
 //
-// What was measured is printed after an interrupt, too. With --peers none only this module is measured. --profile
-// DIR writes CPU profiles of our builds; --plot FILE draws the curves into an SVG or PNG file. With --quick there is one seed, 20,000 rows (fewer of more than 384
-// dimensions, and for the peers other than hnswlib), 300 queries of a mixture, and no ef beyond 256: within three
-// minutes on two free cores; without it, within thirty.
+// What was measured is printed after an interrupt, too. With --peers none only this module is measured. --profile DIR
+// writes CPU profiles of our builds; --plot FILE draws the curves into an SVG or PNG file. With --quick there is one
+// seed, 20,000 rows (fewer of more than 384 dimensions, and for the peers other than hnswlib), 300 queries of a mixture,
+// and no ef beyond 256: within three minutes on two free cores; without it, within thirty.
 //
 // # Peers
 //

@@ -8,7 +8,8 @@
 // them to 32-bit lanes: exact. Sums of integers come out the same in any order.
 //
 //	R0 query    R1 ids, or 0    R2 base, or next row    R3 stride, a multiple of 64    R4 rows left
-//	R5 offset of the last row    R6 out    R7 query, moving    R8-R11 rows of this group, moving    R12 bytes left    V31 128 in every byte
+//	R5 offset of the last row    R6 out    R7 query, moving    R8-R11 rows of this group, moving    R12 bytes left
+//	V31 128 in every byte
 
 // MULTIPLY is SMULL, SADALP, SMULL2, SADALP, which the assembler lacks, of numbered V registers: acc += q*row.
 #define MULTIPLY(q, row, acc) \

@@ -5,12 +5,12 @@ import "math"
 // Rotator is a fixed random rotation: it spreads every vector's length evenly over its elements, so that one scale
 // quantises all of them well, and leaves inner products as they are but for rounding. It is immutable.
 //
-// Twice, signs are flipped at random and a Walsh-Hadamard transform mixes the elements: all of them where the
-// dimension is a power of two, else in blocks that are powers of two, the largest first, and the second time
-// the largest last. Between the two, unless there is only one block, sums and differences of the halves carry
-// every block's share to the others. (Fast Johnson-Lindenstrauss transform: Ailon and Chazelle, "Approximate nearest neighbors and the fast
-// Johnson-Lindenstrauss transform", STOC 2006; two rounds as in Andoni et al., "Practical and optimal LSH for
-// angular distance", NIPS 2015.)
+// Twice, signs are flipped at random and a Walsh-Hadamard transform mixes the elements: all of them where the dimension
+// is a power of two, else in blocks that are powers of two, the largest first, and the second time the largest last.
+// Between the two, unless there is only one block, sums and differences of the halves carry every block's share to the
+// others. (Fast Johnson-Lindenstrauss transform: Ailon and Chazelle, "Approximate nearest neighbors and the fast
+// Johnson-Lindenstrauss transform", STOC 2006; two rounds as in Andoni et al., "Practical and optimal LSH for angular
+// distance", NIPS 2015.)
 type Rotator struct {
 	first, second []float32 // per element, a random sign over the root of its block
 }
