@@ -70,16 +70,14 @@ func (c *scratch) cross(t *table, i int, s rank, length int32, left, dropped []r
 	for _, r := range left {
 		ids = append(ids, r.slot())
 	}
-	near, longer := c.near[:len(ids)], int64(0)
+	var near []int32
+	var longer int64
 	if t.walks {
 		o := &c.others[i]
+		near, longer = c.near[:len(ids)], int64(o.length)-int64(length)
 		simd.DotMany8(&o.code, &t.codes, ids, near)
-		longer = int64(o.length) - int64(length)
 	} else {
-		simd.DotMany(t.row(s.slot()), &t.rows, ids, c.scores)
-		for i := range near {
-			near[i] = nearness(c.scores[i])
-		}
+		near = c.compareRows(t, t.row(s.slot()), ids)
 	}
 	still := left[:0]
 	for j, r := range left {
@@ -118,16 +116,12 @@ func (g *Graph) addLink(c *linker, t *table, owner, added uint32, near int32, la
 // between returns how near the listed slots are to another one. It leaves alone what c aims at, and is valid until
 // c.near is used again.
 func (t *table) between(c *scratch, slot uint32, ids []uint32) []int32 {
+	if !t.walks {
+		return c.compareRows(t, t.row(slot), ids)
+	}
 	near := c.near[:len(ids)]
-	if t.walks {
-		c.aimOther(t, 0, slot)
-		simd.DotMany8(&c.others[0].code, &t.codes, ids, near)
-		return near
-	}
-	simd.DotMany(t.row(slot), &t.rows, ids, c.scores)
-	for i := range near {
-		near[i] = nearness(c.scores[i])
-	}
+	c.aimOther(t, 0, slot)
+	simd.DotMany8(&c.others[0].code, &t.codes, ids, near)
 	return near
 }
 

@@ -27,15 +27,21 @@ func (c *scratch) aimAt(t *table, slot uint32) {
 
 // compare returns how near the listed slots are to what c aims at, valid until the next call.
 func (c *scratch) compare(t *table, ids []uint32) []int32 {
-	near := c.near[:len(ids)]
 	c.compared += len(ids)
-	if t.walks {
-		simd.DotMany8(&c.code, &t.codes, ids, near)
-		return near
+	if !t.walks {
+		return c.compareRows(t, c.row, ids)
 	}
-	simd.DotMany(c.row, &t.rows, ids, c.scores)
-	for i := range near {
-		near[i] = nearness(c.scores[i])
+	near := c.near[:len(ids)]
+	simd.DotMany8(&c.code, &t.codes, ids, near)
+	return near
+}
+
+// compareRows returns how near the rows of the listed slots are to another one, as compare does.
+func (c *scratch) compareRows(t *table, row []float32, ids []uint32) []int32 {
+	near, scores := c.near[:len(ids)], c.scores[:len(ids)]
+	simd.DotMany(row, &t.rows, ids, scores)
+	for i, score := range scores {
+		near[i] = nearness(score)
 	}
 	return near
 }
