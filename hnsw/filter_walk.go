@@ -20,11 +20,11 @@ func (c *scratch) walkSome(g *Graph, t *table, n uint32, layer, ef, k int, at, f
 			e.passed++
 		}
 	}
-	var chains [abreast]rank
+	chains := make([]rank, 0, abreast)
 	for wide := 1; ; {
 		// A step is as in walkAll.
-		ids, taken, chained := c.ids[:0], 0, 0
-		var last rank
+		ids, taken, last := c.ids[:0], 0, rank(0)
+		chains = chains[:0]
 		for taken < wide && len(c.frontier) > 0 {
 			r := c.frontier[0]
 			if len(c.found) == ef && r > c.found[ef-1] || h.ends(c.found, r, 0) {
@@ -34,8 +34,7 @@ func (c *scratch) walkSome(g *Graph, t *table, n uint32, layer, ef, k int, at, f
 			taken++
 			var chain bool
 			if ids, chain = c.look(g, t, n, last.slot(), layer, ids); chain && twins {
-				chains[chained] = last
-				chained++
+				chains = append(chains, last)
 			}
 		}
 		if taken == 0 {
@@ -59,7 +58,7 @@ func (c *scratch) walkSome(g *Graph, t *table, n uint32, layer, ef, k int, at, f
 				c.found, _ = insert(c.found, r, ef)
 			}
 		}
-		for _, r := range chains[:chained] {
+		for _, r := range chains {
 			for twin := t.nextTwin(r.slot()); twin != 0 && twin < n; twin = t.nextTwin(twin) {
 				r := rankOf(r.near(), twin)
 				if len(c.found) == ef && r > c.found[ef-1] {

@@ -125,9 +125,10 @@ func (c *scratch) walkAll(g *Graph, t *table, n uint32, layer, ef, k int, twins,
 	}
 	pool := slices.Grow(c.found, max(0, limit-len(c.found)))
 	h := newHorizon(c, t, n, ef, k)
-	var chains [abreast]rank // of the slots of a step, those with twins
+	chains := make([]rank, 0, abreast) // of the slots of a step, those with twins
 	for next, wide := 0, 1; ; {
-		ids, taken, chained := c.ids[:0], 0, 0
+		ids, taken := c.ids[:0], 0
+		chains = chains[:0]
 		for ; next < len(pool) && taken < wide; next++ {
 			r := pool[next]
 			if r&expanded != 0 {
@@ -144,8 +145,7 @@ func (c *scratch) walkAll(g *Graph, t *table, n uint32, layer, ef, k int, twins,
 			}
 			var chain bool
 			if ids, chain = c.look(g, t, n, r.slot(), layer, ids); chain && twins {
-				chains[chained] = r
-				chained++
+				chains = append(chains, r)
 			}
 		}
 		if taken == 0 {
@@ -166,7 +166,7 @@ func (c *scratch) walkAll(g *Graph, t *table, n uint32, layer, ef, k int, twins,
 				t.prefetch(pool[at : at+1])
 			}
 		}
-		for _, r := range chains[:chained] {
+		for _, r := range chains {
 			for twin := t.nextTwin(r.slot()); twin != 0 && twin < n; twin = t.nextTwin(twin) {
 				if !c.visit(twin) || dead && t.dead(twin) { // one that becomes a node just now may have been met as such
 					continue
