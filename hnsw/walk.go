@@ -84,8 +84,8 @@ func (c *scratch) look(g *Graph, t *table, n uint32, slot uint32, layer int, ids
 // fresh adds the slots below n in a list that were not visited yet to ids, which has room for them, and marks them. There
 // is no branch for the processor to guess: of the neighbours about every other one is fresh.
 func (c *scratch) fresh(list []uint32, n uint32, ids []uint32) ([]uint32, bool) {
-	count := atomic.LoadUint32(&list[0])
-	list = list[1:][:count&countMask]
+	head := atomic.LoadUint32(&list[0])
+	list = list[1:][:head&countMask]
 	found, visited := len(ids), c.visited
 	ids = ids[:found+len(list)]
 	for i := range list {
@@ -99,7 +99,7 @@ func (c *scratch) fresh(list []uint32, n uint32, ids []uint32) ([]uint32, bool) 
 		ids[found] = id
 		found += int(^was >> (id & 63) & 1)
 	}
-	return ids[:found], count&hasTwins != 0
+	return ids[:found], head&hasTwins != 0
 }
 
 // abreast is the most slots whose neighbours one step of a walk looks at. One batch of all these takes less time than a
