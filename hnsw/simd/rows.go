@@ -12,7 +12,7 @@ import (
 // into addresses. Rows of float32 are looked up here. A kernel cannot be preempted, so one call reads at most callBytes
 // (or four rows): 10 to 30 us even out of memory.
 const (
-	batch     = 64 // addresses of float32 rows per call; a step of a walk asks for about as many
+	batch     = 64 // addresses of float32 rows per call; few steps of a walk ask for more rows
 	callBytes = 1 << 18
 )
 
