@@ -180,7 +180,7 @@ func (g *Graph) purge(c *linker, t *table, owner uint32, layer int) {
 	if t.dead(owner) || g.upkeep.leaving.has(owner) {
 		return // nobody is to come to it who does not now
 	}
-	for _, r := range c.fresh {
+	for _, r := range c.newcomers {
 		g.addLink(c, t, r.slot(), owner, r.near(), layer)
 	}
 }
@@ -225,7 +225,7 @@ func (g *Graph) lastHeir(t *table, slot uint32) uint32 {
 }
 
 // chooseBeside is choose for a list, of the given capacity, in which some of the candidates have their place already:
-// they carry the flag expanded. It leaves who is in the list in c.out, and who is new there in c.fresh. Those
+// they carry the flag expanded. It leaves who is in the list in c.out, and who is new there in c.newcomers. Those
 // passed over come in as well until there are as many as there should be at least.
 func (g *Graph) chooseBeside(c *linker, t *table, owner uint32, candidates []rank, capacity, taken, least int) {
 	const most = 256
@@ -236,7 +236,7 @@ func (g *Graph) chooseBeside(c *linker, t *table, owner uint32, candidates []ran
 		left = left[:most+len(far)]
 	}
 	c.left = left
-	kept, out, fresh, dropped := c.kept[:0], c.out[:0], c.fresh[:0], c.dropped[:0]
+	kept, out, fresh, dropped := c.kept[:0], c.out[:0], c.newcomers[:0], c.dropped[:0]
 	for len(left) > 0 {
 		r := left[0]
 		left = left[1:]
@@ -260,7 +260,7 @@ func (g *Graph) chooseBeside(c *linker, t *table, owner uint32, candidates []ran
 		}
 		out, fresh = append(out, r.slot()), append(fresh, r)
 	}
-	c.kept, c.out, c.fresh, c.dropped = kept, out, fresh, dropped
+	c.kept, c.out, c.newcomers, c.dropped = kept, out, fresh, dropped
 }
 
 // rankAll appends the ranks of the listed slots, as seen from owner, with a flag.

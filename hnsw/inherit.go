@@ -146,7 +146,7 @@ func (g *Graph) settle(c *linker, t *table, slot, old uint32, layer int) {
 	replace(g.list(t, slot, layer), out)
 	c.out = out
 	g.exchange(c, t, old, slot, layer)
-	for _, r := range c.fresh {
+	for _, r := range c.newcomers {
 		g.addLink(c, t, r.slot(), slot, r.near(), layer)
 	}
 }

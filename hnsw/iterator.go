@@ -213,7 +213,7 @@ func (it *Iterator) settle(n int) {
 			it.scan()
 			break
 		}
-		it.expand()
+		it.step()
 	}
 	// By scores from here on.
 	for all := w.window; known < len(all); {
@@ -230,8 +230,8 @@ func (it *Iterator) settle(n int) {
 	}
 }
 
-// expand looks at the neighbours of the nearest slot that was not looked at.
-func (it *Iterator) expand() {
+// step looks at the neighbours of the nearest slot that was not looked at.
+func (it *Iterator) step() {
 	c := it.c
 	var r rank
 	r, c.frontier = pop(c.frontier)

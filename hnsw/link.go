@@ -6,8 +6,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-
-	"github.com/lightctl/lightrag/hnsw/simd"
 )
 
 // linker is the scratch of one linking goroutine.
@@ -15,7 +13,7 @@ type linker struct {
 	*scratch
 	own                       [maxLevel + 1][]rank // what the slot being linked chose, per layer
 	candidates, kept, dropped []rank
-	fresh                     []rank
+	newcomers                 []rank // to a list, see chooseBeside
 	out                       []uint32
 	distances                 []float64
 	old, stay, more, dead     []uint32 // see purge
@@ -79,8 +77,8 @@ func (g *Graph) linkRange(ctx context.Context, to uint32, workers int) error {
 	defer g.release(c.scratch)
 	// The first slots decide what a graph looks like from above. They are linked in order until there are so many that those
 	// linked at the same time, which do not see one another, are few beside them.
-	alone := uint32(min(256, 32*workers))
-	for slot := g.mark.Load(); slot < to && (workers <= 1 || slot < alone); slot++ {
+	inOrder := uint32(min(256, 32*workers))
+	for slot := g.mark.Load(); slot < to && (workers <= 1 || slot < inOrder); slot++ {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -203,9 +201,7 @@ func (g *Graph) linkSlot(c *linker, slot uint32) (first uint32, found bool) {
 	}
 	// Other linkers may have written to these lists last. To wait for one after the other takes a twentieth of linking: they
 	// are asked for all at once.
-	for _, r := range c.own[0] {
-		simd.PrefetchWrite(t.links, t.zeroAt(r.slot()))
-	}
+	t.prefetchWrite(c.own[0])
 	// The slot's own lists are complete before anything points to it.
 	for layer := range reach + 1 {
 		out := c.out[:0]

@@ -167,6 +167,13 @@ func (t *table) prefetch(ranks []rank) {
 	}
 }
 
+// prefetchWrite asks for the layer-0 lists of slots, to write to them.
+func (t *table) prefetchWrite(ranks []rank) {
+	for _, r := range ranks {
+		simd.PrefetchWrite(t.links, t.zeroAt(r.slot()))
+	}
+}
+
 // list returns the words of one neighbour list: head, then room for as many neighbours as the layer allows.
 // The slot must reach that layer.
 func (g *Graph) list(t *table, slot uint32, layer int) []uint32 {

@@ -214,22 +214,16 @@ func BenchmarkScanRange8(b *testing.B) {
 
 // BenchmarkPrefetch is the time a request takes, not what it saves.
 func BenchmarkPrefetch(b *testing.B) {
-	m, rows := matrix8Of(b, 384, 640<<10)
-	ids, words := shuffled(b, rows), make([]uint32, 1<<15)
-	b.Run("row", func(b *testing.B) {
-		perVector(b, len(ids), func() {
-			for _, id := range ids {
-				m.Prefetch(id)
-			}
+	ids, words := shuffled(b, 1600), make([]uint32, 1<<15)
+	for name, ask := range map[string]func([]uint32, int){"read": Prefetch, "write": PrefetchWrite} {
+		b.Run(name, func(b *testing.B) {
+			perVector(b, len(ids), func() {
+				for _, id := range ids {
+					ask(words, 32*int(id&1023))
+				}
+			})
 		})
-	})
-	b.Run("list", func(b *testing.B) {
-		perVector(b, len(ids), func() {
-			for _, id := range ids {
-				Prefetch(words, 32*int(id&1023))
-			}
-		})
-	})
+	}
 }
 
 // BenchmarkPrepare is what one query costs before its first distance, and its parts.

@@ -62,9 +62,6 @@ func prefetch32(p *uint32)
 func prefetchWrite(p *uint32)
 
 //go:noescape
-func prefetch8(p *uint8)
-
-//go:noescape
 func hammingRowsAVX512(q, rows *uint64, words, n int, out *int32)
 
 // dot needs vectors of equal length.

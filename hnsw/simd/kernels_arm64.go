@@ -26,9 +26,6 @@ func prefetch32(p *uint32)
 func prefetchWrite(p *uint32)
 
 //go:noescape
-func prefetch8(p *uint8)
-
-//go:noescape
 func quantiseNEON(dst *uint8, v *float32, n int, scale float32)
 
 //go:noescape

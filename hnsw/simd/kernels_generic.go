@@ -30,8 +30,6 @@ func prefetch32(*uint32) {}
 
 func prefetchWrite(*uint32) {}
 
-func prefetch8(*uint8) {}
-
 func hadamard(x []float32) { hadamardGo(x) }
 
 func butterfly(a, b []float32) { butterflyGo(a, b) }

@@ -15,11 +15,3 @@ func PrefetchWrite(words []uint32, at int) {
 		prefetchWrite(&words[at])
 	}
 }
-
-// Prefetch asks for the first two cache lines of row i, as [Prefetch] does: the processor fetches the others when
-// it sees them read one after the other.
-func (m *Matrix8) Prefetch(i uint32) {
-	if at := uint64(i) * uint64(m.Stride); at < uint64(len(m.Data)) {
-		prefetch8(&m.Data[at])
-	}
-}

@@ -11,13 +11,6 @@ TEXT ·prefetch32(SB), NOSPLIT, $0-8
 	PREFETCHT0 64(AX)
 	RET
 
-// func prefetch8(p *uint8)
-TEXT ·prefetch8(SB), NOSPLIT, $0-8
-	MOVQ p+0(FP), AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 64(AX)
-	RET
-
 // func prefetchWrite(p *uint32)
 //
 // The assembler does not know PREFETCHW. Processors that do not know it either do nothing.

@@ -11,13 +11,6 @@ TEXT ·prefetch32(SB), NOSPLIT, $0-8
 	PRFM 64(R0), PLDL1KEEP
 	RET
 
-// func prefetch8(p *uint8)
-TEXT ·prefetch8(SB), NOSPLIT, $0-8
-	MOVD p+0(FP), R0
-	PRFM (R0), PLDL1KEEP
-	PRFM 64(R0), PLDL1KEEP
-	RET
-
 // func prefetchWrite(p *uint32)
 TEXT ·prefetchWrite(SB), NOSPLIT, $0-8
 	MOVD p+0(FP), R0
