@@ -388,8 +388,14 @@ func TestDeletingTheLastGivesBackWhatItLeaves(t *testing.T) {
 		if !ix.Delete(1<<40) || ix.Len() != 0 {
 			t.Fatalf("%d left", ix.Len())
 		}
-		if moves := raceEnabled || m.rows.Moves(); !moves && (len(m.codes.Slice()) > 0) != inside {
-			t.Errorf("somebody inside: %v; %d bytes of codes are left", inside, len(m.codes.Slice()))
+		if !raceEnabled && !m.rows.Moves() {
+			if (len(m.links.Slice()) > 0) != inside {
+				t.Errorf("somebody inside: %v; %d links are left", inside, len(m.links.Slice()))
+			}
+			// In plain Go an index has no codes that could be left.
+			if codesFromDim <= 64 && (len(m.codes.Slice()) > 0) != inside {
+				t.Errorf("somebody inside: %v; %d bytes of codes are left", inside, len(m.codes.Slice()))
+			}
 		}
 		if inside {
 			if got, err := it.Next(5, nil); err != nil || len(got) != 1 || got[0].ID != 1<<40 {
