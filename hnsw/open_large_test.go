@@ -71,7 +71,6 @@ func TestDamageOfChecksumsOfRowsIsFoundWithTheRow(t *testing.T) {
 	firstRow, _ := spanOf(t, path, secRows)
 	const slot = 12345
 	bad := damaged(t, path, at+4*slot+1)
-	ix := mustOpen(t, bad, OpenOptions{})
 	check := func(what string, err error) {
 		t.Helper()
 		var e *CorruptionError
@@ -79,11 +78,17 @@ func TestDamageOfChecksumsOfRowsIsFoundWithTheRow(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	_, err := ix.Search(rows[slot], 1, IndexSearchOptions{Exact: true})
+	_, err := Open(bad, OpenOptions{Verify: true})
+	check("open and verify", err)
+	if codesFromDim > 64 { // without codes, Open reads all rows
+		_, err = Open(bad, OpenOptions{})
+		check("open", err)
+		return
+	}
+	ix := mustOpen(t, bad, OpenOptions{})
+	_, err = ix.Search(rows[slot], 1, IndexSearchOptions{Exact: true})
 	check("search", err)
 	check("verify", ix.Verify())
-	_, err = Open(bad, OpenOptions{Verify: true})
-	check("open and verify", err)
 	if r, err := ix.Search(rows[7], 1, IndexSearchOptions{Exact: true}); err != nil || len(r) != 1 || r[0].Score < 0.999 {
 		t.Errorf("another row: %v, %v", r, err)
 	}

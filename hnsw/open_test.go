@@ -330,8 +330,11 @@ func TestSaveFileReplacesAtOnceOrNotAtAll(t *testing.T) {
 	}
 	at, _ := spanOf(t, path, secRows)
 	bad := damaged(t, path, at+5)
-	got := mustOpen(t, bad, OpenOptions{})
-	if isMapped(got) {
+	if codesFromDim > 64 { // without codes, Open reads all rows, and there is nothing to save
+		if _, err := Open(bad, OpenOptions{}); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("%v", err)
+		}
+	} else if got := mustOpen(t, bad, OpenOptions{}); isMapped(got) {
 		before, _ := os.ReadFile(path)
 		if err := got.SaveFile(path); !errors.Is(err, ErrCorrupt) {
 			t.Errorf("%v", err)
