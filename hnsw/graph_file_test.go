@@ -206,15 +206,15 @@ func reseal(p []byte) {
 		if at > uint64(len(p)) || n > uint64(len(p))-at {
 			return
 		}
-		block := fileBlock
+		block := uint64(fileBlock) // a crafted M makes it too large for an int of 32 bits
 		if s == secLinks {
-			block = 32 * 8 * int(le.Uint32(p[20:]))
+			block = 32 * 8 * uint64(le.Uint32(p[20:]))
 		}
 		if block == 0 {
 			return
 		}
-		for b := p[at:][:n]; len(b) > 0 && s != secRows; b = b[min(block, len(b)):] {
-			sums = le.AppendUint32(sums, crc32.Checksum(b[:min(block, len(b))], castagnoli))
+		for b := p[at:][:n]; len(b) > 0 && s != secRows; b = b[min(block, uint64(len(b))):] {
+			sums = le.AppendUint32(sums, crc32.Checksum(b[:min(block, uint64(len(b)))], castagnoli))
 		}
 	}
 	if at := len(p) - footerSize - len(sums); at >= headerSize {
