@@ -111,6 +111,42 @@ func TestConsolidateTakesTheDeadOut(t *testing.T) {
 	}
 }
 
+// Few of all are dead, but all that is near: a document and its chunks, say. Walks, of searches and of who is linked there,
+// get past them.
+func TestWalksGetPastWhereEverybodyDied(t *testing.T) {
+	const n, died = 6000, 400
+	rows := clusters(45, n, 16)
+	r := rand.New(rand.NewPCG(45, 2))
+	g := built(t, rows, Options{ExactBelow: -1, EfConstruction: 60})
+	for _, h := range oracle(g, rows[5], died, nil) {
+		g.Kill(h.Slot)
+	}
+	alive := func(slot uint32) bool { return slot < n && !g.IsDead(slot) }
+	var queries [][]float32
+	for range 50 {
+		queries = append(queries, gaussian(r, 16, rows[5], 0.2))
+	}
+	if got := meanRecall(t, g, queries, 10, SearchOptions{}, alive); got < 0.98 {
+		t.Errorf("searches: recall %.4f", got)
+	}
+
+	appendAll(t, g, queries)
+	tb, c, sum := g.table.Load(), &linker{scratch: newScratch(g)}, 0.0
+	for i, q := range queries {
+		c.aimAt(tb, n+uint32(i))
+		from, top := c.start(tb, g.entry.Load())
+		g.candidates(c, tb, n, 0, c.descend(g, tb, n, from, top, 0))
+		var hits []Hit
+		for _, r := range c.found[:g.o.M] {
+			hits = append(hits, r.hit())
+		}
+		sum += recall(hits, oracle(g, q, g.o.M, alive))
+	}
+	if got := sum / float64(len(queries)); got < 0.98 {
+		t.Errorf("candidates to link with: recall %.4f", got)
+	}
+}
+
 func TestConsolidatingWhereAllAreDead(t *testing.T) {
 	rows := clusters(42, 500, 8)
 	g := built(t, rows, Options{ExactBelow: -1, M: 4, EfConstruction: 20})

@@ -231,10 +231,12 @@ func (g *Graph) linkSlot(c *linker, slot uint32) (first uint32, found bool) {
 // candidates collects into c.found the best slots to link with, live ones when there are any.
 func (g *Graph) candidates(c *linker, t *table, n uint32, layer int, at rank) {
 	if g.dead.Load() > 0 {
-		if g.fewDead() {
+		few := g.fewDead()
+		if few {
 			c.found = append(c.found[:0], at)
-			c.walkAll(g, t, n, layer, g.o.EfConstruction, 0, false, true)
-		} else {
+			few = c.walkAll(g, t, n, layer, g.o.EfConstruction, 0, false, true)
+		}
+		if !few {
 			f := filter{t: t, limit: n, dead: true}
 			c.walkSome(g, t, n, layer, g.o.EfConstruction, 0, at, at, &f, unlimited, false)
 		}

@@ -136,16 +136,18 @@ func (g *Graph) walk(c *scratch, t *table, entry uint64, n, limit uint32, k, ef 
 	at := c.descend(g, t, n, from, top, 0)
 	whole := (f.trivial() || f.onlyDead() && g.fewDead()) && f.limit == n
 	f.limit = limit
+	if whole {
+		// Everything can be reached from the entry, but perhaps not from where the upper layers lead to.
+		if c.found = append(c.found[:0], at); from != at && ef > 1 {
+			c.found = append(c.found, from)
+		}
+		whole = c.walkAll(g, t, n, 0, ef, k, true, f.dead)
+	}
 	if !whole {
 		if !c.walkSome(g, t, n, 0, ef, k, at, from, &f, price, true) || len(c.found) < k && len(c.found) < int(limit) {
 			return false
 		}
 	} else {
-		// Everything can be reached from the entry, but perhaps not from where the upper layers lead to.
-		if c.found = append(c.found[:0], at); from != at && ef > 1 {
-			c.found = append(c.found, from)
-		}
-		c.walkAll(g, t, n, 0, ef, k, true, f.dead)
 		// Slots that were linked but not yet counted in the mark are left to the scan.
 		kept := c.found[:0]
 		for _, r := range c.found {

@@ -111,22 +111,25 @@ const abreast = 4
 // It is algorithm 2 of the paper with one sorted list in both roles; twins adds chains of equal rows. If only the k
 // best matter, it ends at the horizon of the k-th; k is 0 if all do. With dead, dead slots are steps, but are neither
 // collected nor counted: who they are is seen when their turn comes, so the list has some room for them beforehand.
+// Where most of what is near is dead they would fill it, and those behind them be forgotten: then it gives up, returning
+// false, and leaves it to walkSome.
 //
 // A step looks at the neighbours of the nearest slot alone as long as some of these are nearer than that slot. Once they
 // are not, the next step takes two slots, and then steps take four: most of those would be looked at anyway.
-func (c *scratch) walkAll(g *Graph, t *table, n uint32, layer, ef, k int, twins, dead bool) {
+func (c *scratch) walkAll(g *Graph, t *table, n uint32, layer, ef, k int, twins, dead bool) bool {
 	c.forget(n)
 	for _, r := range c.found {
 		c.visit(r.slot())
 	}
 	limit, died := ef, 0
+	most := ef/2 + 8 // of the dead; where they are a quarter of all, and anywhere, it comes to ef/3
 	if dead {
 		limit += ef/8 + 8
 	}
 	pool := slices.Grow(c.found, max(0, limit-len(c.found)))
 	h := newHorizon(c, t, n, ef, k)
 	chains := make([]rank, 0, abreast) // of the slots of a step, those with twins
-	for next, wide := 0, 1; ; {
+	for next, wide := 0, 1; died <= most; {
 		ids, taken := c.ids[:0], 0
 		chains = chains[:0]
 		for ; next < len(pool) && taken < wide; next++ {
@@ -185,6 +188,7 @@ func (c *scratch) walkAll(g *Graph, t *table, n uint32, layer, ef, k int, twins,
 		}
 	}
 	c.found = kept[:min(ef, len(kept))]
+	return died <= most
 }
 
 // horizon ends a walk that looks for k slots where what is left to look at is so much farther than the k-th best
