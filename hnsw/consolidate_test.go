@@ -145,6 +145,21 @@ func TestWalksGetPastWhereEverybodyDied(t *testing.T) {
 	if got := sum / float64(len(queries)); got < 0.98 {
 		t.Errorf("candidates to link with: recall %.4f", got)
 	}
+
+	// The place of the nearest who lives is inherited.
+	old := oracle(g, rows[5], 1, alive)[0].Slot
+	c.aimAt(tb, n)
+	if !g.around(c, tb, n, old, 0) {
+		t.Fatal("nobody is around")
+	}
+	var hits []Hit
+	for _, r := range c.found[:g.o.M] {
+		hits = append(hits, r.hit())
+	}
+	truth := oracle(g, queries[0], g.o.M, func(slot uint32) bool { return alive(slot) && slot != old })
+	if got := recall(hits, truth); got < 0.9 {
+		t.Errorf("candidates around a place: recall %.4f", got)
+	}
 }
 
 func TestConsolidatingWhereAllAreDead(t *testing.T) {
