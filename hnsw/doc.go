@@ -55,10 +55,11 @@
 //
 // # Deletion
 //
-// A killed slot is no hit, but a step of walks, which costs them little while there are few of them. One that was killed
-// before it was linked is not linked at all, and costs nothing. Graph.Consolidate takes the dead out: whoever named one
-// chooses others as neighbours, from those whom the dead one named. It does so in portions, beside everything else. Slots
-// of a Graph are not used again.
+// A killed slot is no hit, but a step of walks, which costs them little while there are few of them. Where most of what is
+// near died, a document with all its parts, say, a search goes on as with a filter: through the dead, or by a scan. One
+// that was killed before it was linked is not linked at all, and costs nothing. Graph.Consolidate takes the dead out:
+// whoever named one chooses others as neighbours, from those whom the dead one named. It does so in portions, beside
+// everything else. Slots of a Graph are not used again.
 //
 // An Index consolidates on its own, a little with every write, and does use slots again. A vector much like the one it
 // replaces takes the place of that one in the graph, which costs a small part of linking it, and whose slot is mostly

@@ -44,8 +44,8 @@ func (g *Graph) fewDead() bool {
 // A search has a choice: to look at each slot that may be eligible, or to walk and collect what is eligible of what it
 // meets. What scans and walks cost is counted in slots that a walk compares. The first is known beforehand. The other
 // depends on how many of the slots near the query are eligible, which only the walk finds out: it gives up when it sees
-// that it would cost more than a scan, and at the latest in the step in which it has cost as much. So a search costs at most
-// about twice what the better choice would have cost.
+// that it would cost more than a scan, and at the latest in the step in which it has cost as much. So a search costs at
+// most about twice what the better choice would have cost.
 const (
 	rowsPerEf = 8   // slots that a walk compares, per ef, where everything is eligible
 	walkStart = 200 // to get where it starts, and to compare rows in the end

@@ -5,8 +5,8 @@
 // follow one another, the shape of an exact scan. [Dot8], [DotMany8] and [DotRange8] do the same with a [Query8] and the
 // one-byte codes of a [Matrix8], a quarter of the memory to read; [ScanRange8] keeps only large products. Codes are made
 // by turning unit vectors with a [Rotator] and rounding them with [Quantise], all with the one factor [UnitScale].
-// [Signs] and [HammingRange] keep one bit of each element. [Prefetch] and [Matrix8.Prefetch] ask for what is to be read
-// soon, [PrefetchWrite] for what is to be written.
+// [Signs] and [HammingRange] keep one bit of each element. [Prefetch] asks for what is to be read soon, [PrefetchWrite]
+// for what is to be written.
 //
 // # Tiers
 //

@@ -2,7 +2,7 @@
 
 #include "textflag.h"
 
-// All ask for the line of p and the one behind it, which need not exist.
+// Both ask for the line of p and the one behind it, which need not exist.
 
 // func prefetch32(p *uint32)
 TEXT ·prefetch32(SB), NOSPLIT, $0-8
