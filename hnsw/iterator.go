@@ -30,6 +30,7 @@ type Iterator struct {
 	filter  filter
 	effort  effort
 	yielded int
+	wide    int      // how many slots the next step looks at the neighbours of
 	busy    bool     // Next is under way, or has panicked
 	over    bool     // the walk is; everything else is in c.iteration.sorted
 	only    []uint32 // not nil: the slots to choose from
@@ -94,7 +95,7 @@ func (it *Iterator) begin(c *scratch, h hold, o *SearchOptions, bound uint32, on
 	if ef == 0 {
 		ef = g.o.EfSearch
 	}
-	*it = Iterator{c: c, t: t, n: n, scanned: min(mark, limit), limit: limit, ef: ef, o: *o, only: only, hold: h}
+	*it = Iterator{c: c, t: t, n: n, scanned: min(mark, limit), limit: limit, ef: ef, wide: 1, o: *o, only: only, hold: h}
 	it.filter = filter{t: t, limit: limit, dead: g.dead.Load() > 0, accept: o.Accept}
 	it.filter.reused = it.filter.dead && g.upkeep.reuse
 	if c.iteration == nil {
@@ -230,25 +231,36 @@ func (it *Iterator) settle(n int) {
 	}
 }
 
-// step looks at the neighbours of the nearest slot that was not looked at.
+// step looks at the neighbours of the nearest slots that were not looked at, of as many at a time as walkAll would. What it
+// offers waits until nothing nearer is to be looked at.
 func (it *Iterator) step() {
 	c := it.c
-	var r rank
-	r, c.frontier = pop(c.frontier)
-	it.offer(r) // not before: until then something nearer is to be looked at
-	ids, chain := c.look(it.hold.g, it.t, it.n, r.slot(), 0, c.ids[:0])
+	ids, last, steps := c.ids[:0], rank(0), 0
+	chains := make([]rank, 0, abreast)
+	for ; steps < it.wide && len(c.frontier) > 0; steps++ {
+		last, c.frontier = pop(c.frontier)
+		it.offer(last)
+		var chain bool
+		if ids, chain = c.look(it.hold.g, it.t, it.n, last.slot(), 0, ids); chain {
+			chains = append(chains, last)
+		}
+	}
+	it.wide = min(2*it.wide, abreast)
 	it.effort.compared += len(ids)
-	it.effort.steps++
+	it.effort.steps += steps
 	for i, near := range c.compare(it.t, ids) {
-		c.frontier = push(c.frontier, rankOf(near, ids[i]))
+		r := rankOf(near, ids[i])
+		if r < last {
+			it.wide = 1
+		}
+		c.frontier = push(c.frontier, r)
 	}
-	if !chain {
-		return
-	}
-	for twin := it.t.nextTwin(r.slot()); twin != 0 && twin < it.n; twin = it.t.nextTwin(twin) {
-		it.effort.steps++
-		if c.visit(twin) {
-			it.offer(rankOf(r.near(), twin))
+	for _, r := range chains {
+		for twin := it.t.nextTwin(r.slot()); twin != 0 && twin < it.n; twin = it.t.nextTwin(twin) {
+			it.effort.steps++
+			if c.visit(twin) {
+				it.offer(rankOf(r.near(), twin))
+			}
 		}
 	}
 }
