@@ -128,7 +128,8 @@ func (c *patches) add(s section, at uint64, p []byte) {
 // its code and its id. It is durable when SaveChanges returns; a crash before leaves what was saved before. When all
 // changes in the file take half as much as the rest, the file is written anew, as by SaveFile.
 //
-// Nobody else may write to the file. One that has replaced it is left alone (ErrMismatch).
+// Nobody else may write to the file, nor may a second Index of it: what one of them has added with SaveChanges the other
+// cuts off, and neither call reports it. A file that has replaced it is left alone (ErrMismatch).
 func (ix *Index) SaveChanges() error {
 	ix.writing.Lock()
 	defer ix.writing.Unlock()

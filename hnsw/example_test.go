@@ -135,7 +135,7 @@ func ExampleIndex_Search_minScore() {
 }
 
 // Save writes to anything, Load reads from anything with a size: here from memory, otherwise from an *os.File. To keep
-// a file, write another one, sync it, and rename it into place.
+// a file, SaveFile writes another one, syncs it, and renames it into place.
 func ExampleLoad() {
 	var file bytes.Buffer
 	if err := colourIndex().Save(&file); err != nil {

@@ -47,7 +47,8 @@ type Graph struct {
 
 const noEntry = math.MaxUint64
 
-// NewGraph returns an empty graph for vectors of dim elements.
+// NewGraph returns an empty graph for vectors of dim elements, 1 to 65,536. Options out of range are refused, all of
+// them in one ErrInvalid.
 func NewGraph(dim int, o Options) (*Graph, error) {
 	o = o.withDefaults()
 	if err := o.validate(dim); err != nil {

@@ -38,7 +38,8 @@ type Index struct {
 	finders sync.Pool
 }
 
-// New returns an empty index for vectors of dim elements.
+// New returns an empty index for vectors of dim elements, 1 to 65,536. Options out of range are refused, all of them in
+// one ErrInvalid.
 func New(dim int, o Options) (*Index, error) {
 	c, err := newContents(dim, o)
 	if err != nil {

@@ -20,7 +20,7 @@ type IndexIterator struct {
 }
 
 // Iterate starts to look for the vectors nearest to q, as Search does, for as many as Next will be asked for.
-// Options.Ef is how many candidates the walk is to be ahead. The iterator should be closed.
+// IndexSearchOptions.Ef is how many candidates the walk is to be ahead. The iterator should be closed.
 func (ix *Index) Iterate(q []float32, o IndexSearchOptions) (*IndexIterator, error) {
 	norm, err := checkVector(q, len(ix.unit))
 	if err != nil {

@@ -55,8 +55,8 @@ type iteration struct {
 	taken   []uint64 // one bit per slot that is in window or was yielded
 }
 
-// Iterate starts to look for the slots nearest to q, as Search does, for as many as Next will be asked for. Options.Ef
-// is how many candidates the walk is to be ahead. The iterator should be closed.
+// Iterate starts to look for the slots nearest to q, as Search does, for as many as Next will be asked for.
+// SearchOptions.Ef is how many candidates the walk is to be ahead. The iterator should be closed.
 func (g *Graph) Iterate(q []float32, o SearchOptions) (*Iterator, error) {
 	norm, err := checkVector(q, g.dim)
 	if err != nil {

@@ -55,8 +55,8 @@ type Options struct {
 	Seed uint64
 	// Walk says by what a walk compares slots: the zero value by their codes.
 	Walk Walk
-	// Workers is the number of goroutines an Index appends and links a batch with. 0 and 1 mean one: more of them make
-	// the graph depend on timing, though not its quality. Graph ignores it (see LinkParallel).
+	// Workers is the number of goroutines an Index appends and links a batch with, 1,024 at most. Below 2 means one:
+	// more of them make the graph depend on timing, though not its quality. Graph ignores it (see LinkParallel).
 	Workers int
 	// RowFile is where a Graph keeps its rows, if it is not nil: a file, empty and open for reading and writing, that
 	// belongs to the graph from then on and is closed once that is unreachable. It may have been removed from its

@@ -15,9 +15,10 @@ type Stats struct {
 	// Unreachable is the number of live linked slots that no walk on layer 0 meets. Repair and Consolidate
 	// leave none, and little is lost by the few there are between them.
 	Unreachable int
-	Bytes       int64 // of all that follow; of 384 dimensions and M 16 about 2,070 per slot
+	Bytes       int64 // of all that follow; of 384 dimensions and M 16 about 2,070 per slot of a Graph
 	// RowBytes are read by exact scans, by walks that compare rows, and for the best of every search. What else
-	// there is, walks by codes read all the time: of 384 dimensions and M 16 about 530 bytes per slot.
+	// there is, walks by codes read all the time: of 384 dimensions and M 16 about 530 bytes per slot. The StateBytes
+	// of an Index count its ids too: 8 bytes per slot in what was opened, 32 in what was added since.
 	RowBytes, CodeBytes, LinkBytes, StateBytes int64
 }
 
