@@ -62,17 +62,14 @@ func (f *indexFile) readDelta(at, size uint64) (head, body []byte, reason string
 	if err := f.readAt(head, at, partName("changes")); err != nil {
 		return nil, nil, "", err
 	}
-	if !isDeltaHead(head) || le.Uint32(head[8:]) != f.number+1 || le.Uint32(head[32:]) != f.after {
-		return nil, nil, "no change of this file", nil
+	switch reason := unfit(head, f.number, f.after, size-at); reason {
+	case "":
+	case tooLong:
+		return head, nil, reason, nil
+	default:
+		return nil, nil, reason, nil
 	}
-	n := le.Uint64(head[16:])
-	if n > size-at {
-		return head, nil, "longer than the file", nil
-	}
-	if n < deltaHead+headerSize || le.Uint64(head[24:]) > n-deltaHead-headerSize {
-		return nil, nil, "impossible length", nil
-	}
-	body = make([]byte, n-deltaHead)
+	body = make([]byte, le.Uint64(head[16:])-deltaHead)
 	if err := f.readAt(body, at+deltaHead, partName("changes")); err != nil {
 		return nil, nil, "", err
 	}
@@ -80,6 +77,22 @@ func (f *indexFile) readDelta(at, size uint64) (head, body []byte, reason string
 		return head, nil, "checksum", nil
 	}
 	return head, body, "", nil
+}
+
+const tooLong = "longer than the file"
+
+// unfit says why a head is none of a change that is the next after so many, with that checksum, and has so much room.
+func unfit(head []byte, number, after uint32, room uint64) string {
+	n := le.Uint64(head[16:])
+	switch {
+	case !isDeltaHead(head) || le.Uint32(head[8:]) != number+1 || le.Uint32(head[32:]) != after:
+		return "no change of this file"
+	case n > room:
+		return tooLong
+	case n < deltaHead+headerSize || le.Uint64(head[24:]) > n-deltaHead-headerSize:
+		return "impossible length"
+	}
+	return ""
 }
 
 func isDeltaHead(p []byte) bool {

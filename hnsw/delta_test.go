@@ -188,6 +188,57 @@ func TestChangingAFileThatHasNoCodes(t *testing.T) {
 	}
 }
 
+// What a second index of a file has saved is not cut off, whether changes are appended or the file is written anew.
+func TestChangesAreNotSavedOverThoseOfAnotherIndex(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "index.hnsw")
+	ix := filled(t, clusters(41, 100, 16), Options{})
+	if err := ix.SaveFile(path); err != nil {
+		t.Fatal(err)
+	}
+	other := mustOpen(t, path, OpenOptions{})
+	late := mustOpen(t, path, OpenOptions{})
+	for round := range 2 {
+		vary(t, other, round, 3)
+		if err := other.SaveChanges(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, ix := range map[string]*Index{"saved": ix, "opened": late} {
+		vary(t, ix, 3, 3)
+		if err := ix.SaveChanges(); !errors.Is(err, ErrMismatch) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := ix.Compact(t.Context()); err != nil || !ix.moved {
+			t.Fatal(err)
+		}
+		if err := ix.SaveChanges(); !errors.Is(err, ErrMismatch) {
+			t.Errorf("%s, compacted: %v", name, err)
+		}
+		same(t, other, path)
+	}
+}
+
+// A change that is whole in the file, but could not be synced, is written again.
+func TestAChangeThatCouldNotBeSyncedIsSavedAgain(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "index.hnsw")
+	ix := filled(t, clusters(41, 100, 16), Options{})
+	if err := ix.SaveFile(path); err != nil {
+		t.Fatal(err)
+	}
+	vary(t, ix, 1, 3)
+	before := *ix.home
+	if err := ix.SaveChanges(); err != nil {
+		t.Fatal(err)
+	}
+	before.tried = ix.home.tried
+	*ix.home = before // as if it had ended with an error
+	vary(t, ix, 2, 3)
+	if err := ix.SaveChanges(); err != nil || ix.home.number != 1 {
+		t.Fatalf("%d changes, %v", ix.home.number, err)
+	}
+	same(t, ix, path)
+}
+
 // Other vectors under the same ids make a file with the same header: changes behind it would be lost.
 func TestChangesAreNotSavedBehindAnotherFileOfTheSameHeader(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "index.hnsw")

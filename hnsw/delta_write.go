@@ -32,6 +32,7 @@ type home struct {
 	foot    uint32 // checksum of the footer, which depends on all of it
 	number  uint32 // of changes
 	after   uint32 // checksum of the last
+	tried   []byte // head of the one that was to be written last
 	torn    *CorruptionError
 	content *remembered // nil until there is something to remember
 }
@@ -128,8 +129,8 @@ func (c *patches) add(s section, at uint64, p []byte) {
 // its code and its id. It is durable when SaveChanges returns; a crash before leaves what was saved before. When all
 // changes in the file take half as much as the rest, the file is written anew, as by SaveFile.
 //
-// Nobody else may write to the file, nor may a second Index of it: what one of them has added with SaveChanges the other
-// cuts off, and neither call reports it. A file that has replaced it is left alone (ErrMismatch).
+// Nobody else may write to the file meanwhile. One that has replaced it, or behind which a second Index of it has saved
+// changes, is left alone (ErrMismatch): open it anew.
 func (ix *Index) SaveChanges() error {
 	ix.writing.Lock()
 	defer ix.writing.Unlock()
@@ -226,7 +227,31 @@ func (h *home) open() (*os.File, error) {
 	if err != nil || size < h.at || !bytes.Equal(head, h.header) || le.Uint32(foot) != h.foot {
 		return nil, errors.Join(fmt.Errorf("%w: %s is another file now", ErrMismatch, h.path), err, file.Close())
 	}
+	more, err := h.more(file, size)
+	if more {
+		err = fmt.Errorf("%w: behind %s, another index of it has saved changes", ErrMismatch, h.path)
+	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
 	return file, nil
+}
+
+// more reports whether a whole change follows those that are known, and is none that append could not sync.
+func (h *home) more(file *os.File, size int64) (bool, error) {
+	head := make([]byte, deltaHead)
+	if size-h.at < deltaHead {
+		return false, nil
+	}
+	if _, err := file.ReadAt(head, h.at); err != nil {
+		return false, err
+	}
+	if unfit(head, h.number, h.after, uint64(size-h.at)) != "" || bytes.Equal(head, h.tried) {
+		return false, nil
+	}
+	sum := crc32.New(castagnoli)
+	_, err := io.Copy(sum, io.NewSectionReader(file, h.at+deltaHead, int64(le.Uint64(head[16:]))-deltaHead))
+	return sum.Sum32() == le.Uint32(head[36:]), err
 }
 
 // append writes a change behind what there is and syncs it. What a crash has left there goes.
@@ -250,6 +275,7 @@ func (h *home) append(header, patches []byte) (err error) {
 	le.PutUint32(p[36:], crc32.Checksum(p[deltaHead:], castagnoli))
 	after := crc32.Checksum(p[:deltaHead-crcSize], castagnoli)
 	le.PutUint32(p[deltaHead-crcSize:], after)
+	h.tried = bytes.Clone(p[:deltaHead])
 	if _, err := file.WriteAt(p, h.at); err != nil {
 		return err
 	}
