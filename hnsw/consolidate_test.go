@@ -331,3 +331,52 @@ func TestSearchBesideConsolidate(t *testing.T) {
 	race(t, writer, reader(1), reader(2))
 	consolidate(t, g)
 }
+
+// Twins are met through the slot that came first, whoever died: others that are linked around it name it, or else it is
+// forgotten by and by.
+func TestTwinsOfTheDeadAreFoundAmongNewcomers(t *testing.T) {
+	const dim, copied = 64, 1 << 30
+	ix := filled(t, clusters(3, 2000, dim), Options{ExactBelow: -1})
+	r := rand.New(rand.NewPCG(1, 2))
+	first := idsOf(ix)[5]
+	v := slices.Clone(ix.cur.g.Row(ix.slots[first]))
+	if err := ix.Add(copied, v); err != nil {
+		t.Fatal(err)
+	}
+	ix.Delete(first)
+	for i := range uint64(200) {
+		if err := ix.Add(copied+1+i, gaussian(r, dim, v, 0.001)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := ix.Search(v, 1, IndexSearchOptions{Ef: 100})
+	if err != nil || len(got) != 1 || got[0].ID != copied {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+// Whether few are dead or many, who dies with a living twin is somebody to link with, and no result.
+func TestTheDeadWithTwinsAreCandidates(t *testing.T) {
+	const n, dim = 2000, 64
+	rows := clusters(3, n, dim)
+	for _, others := range []int{0, n / 2} {
+		g := built(t, append(rows, rows[5]), Options{ExactBelow: -1})
+		g.Kill(5)
+		for slot := range others {
+			g.Kill(uint32(2*slot + 1))
+		}
+		if g.fewDead() != (others == 0) {
+			t.Fatalf("%d dead", g.dead.Load())
+		}
+		c, tb := &linker{scratch: newScratch(g)}, g.table.Load()
+		c.aimAt(tb, 5)
+		from, top := c.start(tb, g.entry.Load())
+		g.candidates(c, tb, n, 0, c.descend(g, tb, n, from, top, 0))
+		if c.found[0].slot() != 5 || slices.ContainsFunc(c.found[1:], func(r rank) bool { return g.IsDead(r.slot()) }) {
+			t.Errorf("%d others dead: %v", others, c.found[:5])
+		}
+		if hits, err := g.Search(rows[5], 1, SearchOptions{}, nil); err != nil || len(hits) != 1 || hits[0].Slot != n {
+			t.Errorf("%d others dead: found %v, %v", others, hits, err)
+		}
+	}
+}

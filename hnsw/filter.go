@@ -11,6 +11,7 @@ type filter struct {
 	t      *table
 	limit  uint32            // slots at or above it are not collected
 	dead   bool              // look at dead bits
+	link   bool              // as who looks for neighbours, to whom the routable are as good as alive
 	reused bool              // and before rows, for those of the dead may be overwritten
 	allow  []uint64          // one bit per slot, nil for all
 	not    []uint64          // one bit per slot that does not pass, nil for none
@@ -18,7 +19,7 @@ type filter struct {
 }
 
 func (f *filter) ok(slot uint32) bool {
-	if slot >= f.limit || f.dead && f.t.dead(slot) {
+	if slot >= f.limit || f.dead && f.t.dead(slot) && !(f.link && f.t.routable(slot)) {
 		return false
 	}
 	if f.allow != nil && (int(slot>>6) >= len(f.allow) || f.allow[slot>>6]>>(slot&63)&1 == 0) {

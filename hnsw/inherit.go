@@ -106,7 +106,7 @@ func (g *Graph) around(c *linker, t *table, slot, old uint32, layer int) bool {
 	c.candidates = append(c.candidates[:0], c.found...)
 	c.found = c.found[:min(len(c.found), g.inheritEf())]
 	if n, at := g.bound.Load(), c.found[0]; !c.walkAll(g, t, n, layer, g.inheritEf(), 0, false, true) {
-		f := filter{t: t, limit: n, dead: true}
+		f := filter{t: t, limit: n, dead: true, link: true}
 		c.walkSome(g, t, n, layer, g.inheritEf(), 0, at, at, &f, unlimited, false)
 	}
 	c.found = append(c.found, c.candidates...)

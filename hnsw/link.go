@@ -237,7 +237,7 @@ func (g *Graph) candidates(c *linker, t *table, n uint32, layer int, at rank) {
 			few = c.walkAll(g, t, n, layer, g.o.EfConstruction, 0, false, true)
 		}
 		if !few {
-			f := filter{t: t, limit: n, dead: true}
+			f := filter{t: t, limit: n, dead: true, link: true}
 			c.walkSome(g, t, n, layer, g.o.EfConstruction, 0, at, at, &f, unlimited, false)
 		}
 		if len(c.found) > 0 {

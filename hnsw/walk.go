@@ -112,7 +112,8 @@ const abreast = 4
 // best matter, it ends at the horizon of the k-th; k is 0 if all do. With dead, dead slots are steps, but are neither
 // collected nor counted: who they are is seen when their turn comes, so the list has some room for them beforehand.
 // Where most of what is near is dead they would fill it, and those behind them be forgotten: then it gives up, returning
-// false, and leaves it to walkSome.
+// false, and leaves it to walkSome. Without twins it looks for whom to link with, where who is routable is as good as
+// alive.
 //
 // A step looks at the neighbours of the nearest slot alone as long as some of these are nearer than that slot. Once they
 // are not, the next step takes two slots, and then steps take four: most of those would be looked at anyway.
@@ -142,7 +143,7 @@ func (c *scratch) walkAll(g *Graph, t *table, n uint32, layer, ef, k int, twins,
 			}
 			pool[next] |= expanded
 			taken++
-			if dead && t.dead(r.slot()) {
+			if dead && t.dead(r.slot()) && (twins || !t.routable(r.slot())) {
 				died++
 				limit++
 			}
@@ -183,7 +184,7 @@ func (c *scratch) walkAll(g *Graph, t *table, n uint32, layer, ef, k int, twins,
 	}
 	kept := pool[:0]
 	for _, r := range pool {
-		if r &^= expanded; !dead || !t.dead(r.slot()) {
+		if r &^= expanded; !dead || !t.dead(r.slot()) || !twins && t.routable(r.slot()) {
 			kept = append(kept, r)
 		}
 	}
