@@ -117,7 +117,12 @@ func (g *Graph) sweepLists(c *linker, t *table, slot uint32, from int) {
 }
 
 // routable reports whether a slot is a neighbour worth having: alive, or with twins that may be.
-func (t *table) routable(slot uint32) bool { return !t.dead(slot) || t.nextTwin(slot) != 0 }
+func (t *table) routable(slot uint32) bool { return !t.gone(slot, true) }
+
+// gone reports whether a walk is not to collect a slot: it is dead and, for who looks for neighbours, not routable either.
+func (t *table) gone(slot uint32, linking bool) bool {
+	return t.dead(slot) && (!linking || t.nextTwin(slot) == 0)
+}
 
 // stays reports whether a neighbour is worth keeping in this round: one who goes and has just gained a twin is left to the
 // end of the round.

@@ -132,15 +132,17 @@ func TestWalksGetPastWhereEverybodyDied(t *testing.T) {
 
 	appendAll(t, g, queries)
 	tb, c, sum := g.table.Load(), &linker{scratch: newScratch(g)}, 0.0
+	nearest := func() (hits []Hit) {
+		for _, r := range c.found[:g.o.M] {
+			hits = append(hits, r.hit())
+		}
+		return hits
+	}
 	for i, q := range queries {
 		c.aimAt(tb, n+uint32(i))
 		from, top := c.start(tb, g.entry.Load())
 		g.candidates(c, tb, n, 0, c.descend(g, tb, n, from, top, 0))
-		var hits []Hit
-		for _, r := range c.found[:g.o.M] {
-			hits = append(hits, r.hit())
-		}
-		sum += recall(hits, oracle(g, q, g.o.M, alive))
+		sum += recall(nearest(), oracle(g, q, g.o.M, alive))
 	}
 	if got := sum / float64(len(queries)); got < 0.98 {
 		t.Errorf("candidates to link with: recall %.4f", got)
@@ -152,12 +154,8 @@ func TestWalksGetPastWhereEverybodyDied(t *testing.T) {
 	if !g.around(c, tb, n, old, 0) {
 		t.Fatal("nobody is around")
 	}
-	var hits []Hit
-	for _, r := range c.found[:g.o.M] {
-		hits = append(hits, r.hit())
-	}
 	truth := oracle(g, queries[0], g.o.M, func(slot uint32) bool { return alive(slot) && slot != old })
-	if got := recall(hits, truth); got < 0.9 {
+	if got := recall(nearest(), truth); got < 0.9 {
 		t.Errorf("candidates around a place: recall %.4f", got)
 	}
 }

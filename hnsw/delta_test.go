@@ -188,6 +188,20 @@ func TestChangingAFileThatHasNoCodes(t *testing.T) {
 	}
 }
 
+// leavesAlone checks that an index writes neither changes to its file nor the file anew, for it is not as it was.
+func leavesAlone(t *testing.T, name string, ix *Index) {
+	t.Helper()
+	if err := ix.SaveChanges(); !errors.Is(err, ErrMismatch) {
+		t.Errorf("%s: %v", name, err)
+	}
+	if err := ix.Compact(t.Context()); err != nil || !ix.moved {
+		t.Fatal(err)
+	}
+	if err := ix.SaveChanges(); !errors.Is(err, ErrMismatch) {
+		t.Errorf("%s, to be written anew: %v", name, err)
+	}
+}
+
 // What a second index of a file has saved is not cut off, whether changes are appended or the file is written anew.
 func TestChangesAreNotSavedOverThoseOfAnotherIndex(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "index.hnsw")
@@ -205,15 +219,7 @@ func TestChangesAreNotSavedOverThoseOfAnotherIndex(t *testing.T) {
 	}
 	for name, ix := range map[string]*Index{"saved": ix, "opened": late} {
 		vary(t, ix, 3, 3)
-		if err := ix.SaveChanges(); !errors.Is(err, ErrMismatch) {
-			t.Errorf("%s: %v", name, err)
-		}
-		if err := ix.Compact(t.Context()); err != nil || !ix.moved {
-			t.Fatal(err)
-		}
-		if err := ix.SaveChanges(); !errors.Is(err, ErrMismatch) {
-			t.Errorf("%s, compacted: %v", name, err)
-		}
+		leavesAlone(t, name, ix)
 		same(t, other, path)
 	}
 }
@@ -257,15 +263,7 @@ func TestChangesAreNotSavedBehindAnotherFileOfTheSameHeader(t *testing.T) {
 			t.Fatal("headers differ")
 		}
 		vary(t, ix, 1, 3)
-		if err := ix.SaveChanges(); !errors.Is(err, ErrMismatch) {
-			t.Errorf("%s: %v", name, err)
-		}
-		if err := ix.Compact(t.Context()); err != nil || !ix.moved {
-			t.Fatal(err)
-		}
-		if err := ix.SaveChanges(); !errors.Is(err, ErrMismatch) {
-			t.Errorf("%s, to be written anew: %v", name, err)
-		}
+		leavesAlone(t, name, ix)
 	}
 	same(t, other, path)
 }

@@ -8,18 +8,18 @@ import (
 
 // filter decides which slots a walk or a scan may collect. Everything is traversed whatever it says.
 type filter struct {
-	t      *table
-	limit  uint32            // slots at or above it are not collected
-	dead   bool              // look at dead bits
-	link   bool              // as who looks for neighbours, to whom the routable are as good as alive
-	reused bool              // and before rows, for those of the dead may be overwritten
-	allow  []uint64          // one bit per slot, nil for all
-	not    []uint64          // one bit per slot that does not pass, nil for none
-	accept func(uint32) bool // nil for all
+	t       *table
+	limit   uint32            // slots at or above it are not collected
+	dead    bool              // look at dead bits
+	linking bool              // for who looks for neighbours: no twins, but dead slots that have some
+	reused  bool              // and before rows, for those of the dead may be overwritten
+	allow   []uint64          // one bit per slot, nil for all
+	not     []uint64          // one bit per slot that does not pass, nil for none
+	accept  func(uint32) bool // nil for all
 }
 
 func (f *filter) ok(slot uint32) bool {
-	if slot >= f.limit || f.dead && f.t.dead(slot) && !(f.link && f.t.routable(slot)) {
+	if slot >= f.limit || f.dead && f.t.gone(slot, f.linking) {
 		return false
 	}
 	if f.allow != nil && (int(slot>>6) >= len(f.allow) || f.allow[slot>>6]>>(slot&63)&1 == 0) {

@@ -1,9 +1,9 @@
 package hnsw
 
 // walkSome collects the ef best slots that pass the filter into c.found, traversing all below n from at on, and from
-// another one, as far as walkAll would. It gives up, returning false, when a scan for the same answer, of the given
-// price, is cheaper; twins adds chains of equal rows.
-func (c *scratch) walkSome(g *Graph, t *table, n uint32, layer, ef, k int, at, from rank, f *filter, price int, twins bool) bool {
+// another one, as far as walkAll would, with chains of equal rows unless it looks for neighbours. It gives up, returning
+// false, when a scan for the same answer, of the given price, is cheaper.
+func (c *scratch) walkSome(g *Graph, t *table, n uint32, layer, ef, k int, at, from rank, f *filter, price int) bool {
 	c.forget(n)
 	c.visit(at.slot())
 	c.frontier, c.found = append(c.frontier[:0], at), c.found[:0]
@@ -33,7 +33,7 @@ func (c *scratch) walkSome(g *Graph, t *table, n uint32, layer, ef, k int, at, f
 			last, c.frontier = pop(c.frontier)
 			taken++
 			var chain bool
-			if ids, chain = c.look(g, t, n, last.slot(), layer, ids); chain && twins {
+			if ids, chain = c.look(g, t, n, last.slot(), layer, ids); chain && !f.linking {
 				chains = append(chains, last)
 			}
 		}

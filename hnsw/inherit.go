@@ -105,10 +105,7 @@ func (g *Graph) around(c *linker, t *table, slot, old uint32, layer int) bool {
 	slices.Sort(c.found)
 	c.candidates = append(c.candidates[:0], c.found...)
 	c.found = c.found[:min(len(c.found), g.inheritEf())]
-	if n, at := g.bound.Load(), c.found[0]; !c.walkAll(g, t, n, layer, g.inheritEf(), 0, false, true) {
-		f := filter{t: t, limit: n, dead: true, link: true}
-		c.walkSome(g, t, n, layer, g.inheritEf(), 0, at, at, &f, unlimited, false)
-	}
+	c.walkPast(g, t, g.bound.Load(), layer, g.inheritEf(), true)
 	c.found = append(c.found, c.candidates...)
 	slices.Sort(c.found)
 	c.found = slices.Compact(c.found)

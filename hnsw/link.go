@@ -231,21 +231,25 @@ func (g *Graph) linkSlot(c *linker, slot uint32) (first uint32, found bool) {
 // candidates collects into c.found the best slots to link with, live ones when there are any.
 func (g *Graph) candidates(c *linker, t *table, n uint32, layer int, at rank) {
 	if g.dead.Load() > 0 {
-		few := g.fewDead()
-		if few {
-			c.found = append(c.found[:0], at)
-			few = c.walkAll(g, t, n, layer, g.o.EfConstruction, 0, false, true)
-		}
-		if !few {
-			f := filter{t: t, limit: n, dead: true, link: true}
-			c.walkSome(g, t, n, layer, g.o.EfConstruction, 0, at, at, &f, unlimited, false)
-		}
+		c.found = append(c.found[:0], at)
+		c.walkPast(g, t, n, layer, g.o.EfConstruction, g.fewDead())
 		if len(c.found) > 0 {
 			return
 		}
 	}
 	c.found = append(c.found[:0], at)
 	c.walkAll(g, t, n, layer, g.o.EfConstruction, 0, false, false)
+}
+
+// walkPast collects into c.found, which on entry holds where to begin, the ef best slots to link with, past the dead. few
+// says that these are.
+func (c *scratch) walkPast(g *Graph, t *table, n uint32, layer, ef int, few bool) {
+	at := c.found[0]
+	if few && c.walkAll(g, t, n, layer, ef, 0, false, true) {
+		return
+	}
+	f := filter{t: t, limit: n, dead: true, linking: true}
+	c.walkSome(g, t, n, layer, ef, 0, at, at, &f, unlimited)
 }
 
 // sameRow looks for an earlier slot with the very row of slot, which c aims at, among the best in c.found.

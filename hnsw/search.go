@@ -144,7 +144,7 @@ func (g *Graph) walk(c *scratch, t *table, entry uint64, n, limit uint32, k, ef 
 		whole = c.walkAll(g, t, n, 0, ef, k, true, f.dead)
 	}
 	if !whole {
-		if !c.walkSome(g, t, n, 0, ef, k, at, from, &f, price, true) || len(c.found) < k && len(c.found) < int(limit) {
+		if !c.walkSome(g, t, n, 0, ef, k, at, from, &f, price) || len(c.found) < k && len(c.found) < int(limit) {
 			return false
 		}
 	} else {

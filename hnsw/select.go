@@ -110,7 +110,7 @@ func (g *Graph) addLink(c *linker, t *table, owner, added uint32, near int32, la
 		}
 		return
 	}
-	g.prune(c, t, owner, old, rankOf(near, added), layer)
+	replace(list, g.prune(c, t, owner, old, rankOf(near, added), layer))
 }
 
 // between returns how near the listed slots are to another one. It leaves alone what c aims at, and is valid until
@@ -125,8 +125,9 @@ func (t *table) between(c *scratch, slot uint32, ids []uint32) []int32 {
 	return near
 }
 
-// prune rewrites the list of owner, which is locked, with the best choice among ids, its neighbours, and one more.
-func (g *Graph) prune(c *linker, t *table, owner uint32, ids []uint32, added rank, layer int) {
+// prune returns the best choice among ids, the neighbours of owner, whose list is locked, and one more. The in-degrees are
+// as they are to be then.
+func (g *Graph) prune(c *linker, t *table, owner uint32, ids []uint32, added rank, layer int) []uint32 {
 	near := t.between(c.scratch, owner, ids)
 	candidates := append(c.candidates[:0], added)
 	for i, id := range ids {
@@ -143,7 +144,7 @@ func (g *Graph) prune(c *linker, t *table, owner uint32, ids []uint32, added ran
 		out = append(out, r.slot())
 	}
 	c.out = out
-	replace(g.list(t, owner, layer), out)
+	return out
 }
 
 // guard settles the in-degrees of a rewritten layer-0 list, and puts back what no other list names, if need be

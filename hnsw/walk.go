@@ -143,7 +143,7 @@ func (c *scratch) walkAll(g *Graph, t *table, n uint32, layer, ef, k int, twins,
 			}
 			pool[next] |= expanded
 			taken++
-			if dead && t.dead(r.slot()) && (twins || !t.routable(r.slot())) {
+			if dead && t.gone(r.slot(), !twins) {
 				died++
 				limit++
 			}
@@ -184,7 +184,7 @@ func (c *scratch) walkAll(g *Graph, t *table, n uint32, layer, ef, k int, twins,
 	}
 	kept := pool[:0]
 	for _, r := range pool {
-		if r &^= expanded; !dead || !t.dead(r.slot()) || !twins && t.routable(r.slot()) {
+		if r &^= expanded; !dead || !t.gone(r.slot(), !twins) {
 			kept = append(kept, r)
 		}
 	}
